@@ -1,0 +1,86 @@
+-- OpenTelemetry GenAI memory spans (development status), with weaklink's provenance keys:
+-- each record's `metadata`, else the record itself, else the span's `memory.*` attributes.
+-- Grain: one row a record that the span names; one row for a span that names none.
+WITH operations AS (
+    SELECT
+        *,
+        CASE "gen_ai.operation.name"
+            WHEN 'create_memory' THEN 'write'
+            WHEN 'update_memory' THEN 'write'
+            WHEN 'upsert_memory' THEN 'write'
+            WHEN 'search_memory' THEN 'read'
+            WHEN 'delete_memory' THEN 'delete'
+            ELSE 'other'
+        END AS kind,
+        CASE
+            WHEN json_valid("gen_ai.memory.records") AND json_type("gen_ai.memory.records") = 'ARRAY'
+                THEN list_filter(
+                    CAST(json("gen_ai.memory.records") AS JSON[]), lambda record: json_type(record) = 'OBJECT'
+                )
+        END AS records
+    FROM candidates
+    WHERE "gen_ai.operation.name" IN (
+        'create_memory', 'update_memory', 'upsert_memory', 'search_memory', 'delete_memory',
+        'create_memory_store', 'delete_memory_store'
+    )
+),
+named AS (
+    SELECT
+        *,
+        unnest(CASE WHEN len(records) > 0 THEN records ELSE [CAST(NULL AS JSON)] END) AS record,
+        unnest(range(greatest(coalesce(len(records), 0), 1))) AS ordinal
+    FROM operations
+),
+described AS (
+    SELECT
+        *,
+        CASE json_type(record, '$.metadata')
+            WHEN 'OBJECT' THEN json_extract(record, '$.metadata')
+            WHEN 'VARCHAR' THEN CASE
+                WHEN json_valid(json_extract_string(record, '$.metadata'))
+                    THEN json(json_extract_string(record, '$.metadata'))
+            END
+        END AS metadata
+    FROM named
+)
+SELECT
+    row_id,
+    ordinal,
+    kind,
+    "gen_ai.memory.store.id" AS store,
+    coalesce(
+        json_extract_string(record, '$.id'),
+        CASE WHEN coalesce(len(records), 0) <= 1 THEN "gen_ai.memory.record.id" END
+    ) AS memory_id,
+    coalesce(json_extract_string(metadata, '$.type'), json_extract_string(record, '$.type')) AS memory_type,
+    coalesce(
+        json_extract_string(metadata, '$.namespace'), json_extract_string(record, '$.namespace')
+    ) AS namespace,
+    coalesce(
+        json_extract_string(metadata, '$.created_by'), json_extract_string(metadata, '$.agent_id'),
+        json_extract_string(record, '$.created_by'), json_extract_string(record, '$.agent_id')
+    ) AS record_agent,
+    "memory.agent.id" AS own_agent,
+    coalesce(
+        json_extract_string(metadata, '$.session_id'), json_extract_string(record, '$.session_id')
+    ) AS record_session,
+    coalesce(
+        json_extract_string(metadata, '$.confidence'), json_extract_string(record, '$.confidence'), "memory.confidence"
+    ) AS raw_confidence,
+    coalesce(
+        json_extract_string(metadata, '$.hedged'), json_extract_string(record, '$.hedged'), "memory.hedged"
+    ) = 'true' AS hedged,
+    coalesce(
+        CAST(json_extract(metadata, '$.derived_from') AS VARCHAR),
+        CAST(json_extract(record, '$.derived_from') AS VARCHAR),
+        "memory.derived_from"
+    ) AS parents_json,
+    TRY_CAST(json_extract_string(record, '$.score') AS DOUBLE) AS score,
+    CASE WHEN kind = 'read' AND record IS NOT NULL THEN ordinal + 1 END AS rank,
+    NULL AS success,
+    kind IN ('write', 'read')
+    AND NOT (
+        kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL
+        AND (len(records) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
+    ) AS counted
+FROM described

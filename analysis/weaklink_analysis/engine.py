@@ -1,0 +1,285 @@
+"""Runs the models on a DuckDB connection, in dependency order.
+
+The engine turns newly arrived spans into operations, versions, derivations, chain numbers and
+evaluations, and says which rows of the published tables changed. It recomputes what a batch can
+affect and nothing else. It knows no files, no network and no clock: the connection, the times
+and the look-up of stored spans are arguments, and transactions are the caller's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+import duckdb
+import pyarrow as pa
+
+from weaklink_analysis.batch import SpanBatch, pick_attributes
+from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
+from weaklink_analysis.evaluation import Check, Evaluation
+from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
+from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
+from weaklink_analysis.models import model
+from weaklink_analysis.operations import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A table whose rows change after they were first published, and the columns that identify a row."""
+
+    name: str
+    key: tuple[str, ...]
+    hidden: bool = False
+    """Whether the key columns are for merging only and not for users."""
+
+
+PUBLISHED = (
+    Published("memory_operations", ("row_id", "ordinal")),
+    Published("memory_versions", ("version_key",)),
+    Published("derivations", ("child_key", "parent_name_key")),
+    Published("evaluations", ("trace_id", "name", "rubric")),
+    Published("evaluation_checks", ("trace_id", "name", "rubric", "check_name")),
+)
+
+
+class Engine:
+    """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubric: Rubric = STRUCTURAL) -> None:
+        self._db = connection
+        self._settings = settings
+        self._rubric = rubric
+        self._prepare()
+
+    def start(self) -> None:
+        """Begin a step: nothing has changed yet."""
+        self._run("nothing_changed")
+
+    def sift(self, batch: SpanBatch, first_row_id: int, stored: StoredSpans) -> Sifted:
+        """Which spans of the batch are to be stored; row i gets row id `first_row_id + i`."""
+        keys = batch.keys.append_column("row_id", _row_ids(first_row_id, len(batch)))
+        keys = keys.append_column("end_ns", batch.spans.column("end_unix_nano"))
+        self._db.register("incoming_keys", keys)
+        rows = self._db.execute(self._model("duplicates")).fetchall()
+        self._db.unregister("incoming_keys")
+        return sift([Duplicate(*row) for row in rows], batch.spans, first_row_id, stored)
+
+    def admit(self, batch: SpanBatch, row_ids: pa.Array, superseded: Sequence[int]) -> pa.Table:
+        """Take in spans that `sift` kept, in place of superseded ones.
+
+        Yields a row a span, in the order given: span_kind, agent_id and session_id as the span itself carries them.
+        """
+        self._forget(superseded)
+        self._db.register("incoming", _incoming(batch, row_ids))
+        self._temp("fresh")
+        self._run("index_spans")
+        return self._db.sql("SELECT span_kind, agent_id, session_id FROM fresh ORDER BY row_id").to_arrow_table()
+
+    def absorb(self, arrived_at: datetime) -> None:
+        """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
+        self._recognise()
+        self._db.unregister("incoming")
+        self._inherit()
+        self._rebuild_versions()
+        self._rebuild_edges()
+        self._rebuild_chains()
+        self._resolve_operations()
+        self._collect_changes()
+        self._await_quiet(arrived_at)
+
+    def evaluate(self, now: datetime, quiet: timedelta) -> int:
+        """Evaluate the traces that had no new span since `now - quiet`; how many got a new revision."""
+        self._temp("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
+        if not self._count("due"):
+            return 0
+        for name in ("trace_measures", "trace_checks", "trace_evaluations"):
+            self._temp(name)
+        self._temp("judged_evaluations", parameters={"now": now})
+        self._temp(
+            "changed_evaluations",
+            "SELECT trace, name, rubric, revised FROM judged_evaluations WHERE revised OR altered",
+        )
+        self._temp("removed_evaluation_checks")
+        self._run("merge_evaluations")
+        return self._count("changed_evaluations WHERE revised")
+
+    def pending(self) -> datetime | None:
+        """The oldest last arrival among traces that wait for their quiet period."""
+        ((oldest,),) = self._db.execute("SELECT min(last_arrival) FROM pending").fetchall()
+        return cast("datetime | None", oldest)
+
+    def changes(self, table: str) -> pa.Table:
+        """The rows of a published table that are new or changed since the last `absorb` and `evaluate`."""
+        changed = "changed_evaluations" if table.startswith("evaluation") else f"changed_{table}"
+        return self._db.sql(self._model(table, changed=changed)).to_arrow_table()
+
+    def removals(self, table: str) -> pa.Table:
+        """The keys of rows of a published table that ceased to be."""
+        return self._db.sql(f"FROM removed_{table}").to_arrow_table()
+
+    def snapshot(self, table: str) -> pa.Table:
+        """All rows of a published table."""
+        return self._db.sql(self._model(table)).to_arrow_table()
+
+    def revisions(self) -> pa.Table:
+        """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
+        self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
+        return self._db.sql(self._model("evaluations", changed="revised_keys")).to_arrow_table()
+
+    def revised(self) -> list[Evaluation]:
+        """The evaluations that got a new revision in the last `evaluate`, as values."""
+        rows = self._db.sql(self._model("revised_evaluations")).to_arrow_table().to_pylist()
+        return [_evaluation(row) for row in rows]
+
+    def resettle(self) -> None:
+        """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
+        self._db.execute("DROP TABLE chains")
+        self._run("chains")
+        self._run("everything_touched")
+        self._rebuild_versions()
+        self._temp("changed_versions", "FROM versions")
+        self._rebuild_edges()
+        self._rebuild_chains()
+        self._resolve_operations()
+        self._run("await_all")
+
+    # -- the steps ------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        self._run("state")
+        self._run("chains")
+        settings = asdict(self._settings)
+        settings["clock_skew_ns"] = int(settings.pop("clock_skew_seconds") * 1_000_000_000)
+        rubric = asdict(self._rubric)
+        weights = rubric.pop("weights")
+        self._constant("settings", [settings])
+        self._constant("rubric", [rubric])
+        self._constant(
+            "rubric_checks",
+            [{"position": i, "check_name": name, "weight": w} for i, (name, w) in enumerate(weights.items())],
+        )
+        self.start()
+
+    def _forget(self, superseded: Sequence[int]) -> None:
+        self._temp("superseded", "SELECT unnest($rows::BIGINT[]) AS row_id", {"rows": list(superseded)})
+        self._temp(
+            "removed_operations",
+            "SELECT row_id, ordinal, name_key, trace FROM operations SEMI JOIN superseded USING (row_id)",
+        )
+        if superseded:
+            for table in ("operations", "span_index"):
+                self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
+
+    def _recognise(self) -> None:
+        columns = ", ".join(f"{column} {kind}" for column, kind in OPERATION_COLUMNS.items())
+        self._db.execute(f"CREATE OR REPLACE TEMP TABLE recognised ({columns}, convention VARCHAR)")
+        for convention in CONVENTIONS:
+            self._recognise_by(convention)
+        self._temp("fresh_operations")
+        self._temp("new_names")
+        self._db.execute("INSERT INTO names BY NAME FROM new_names")
+        self._run("merge_operations")
+        self._temp("named_operations")
+
+    def _recognise_by(self, convention: Convention) -> None:
+        attributes = ", ".join(f'"{key}"' for key in convention.reads)
+        named = f"starts_with(name, '{convention.prefix}')" if convention.prefix else "FALSE"
+        self._temp(
+            "candidates",
+            f"SELECT row_id, name, parent, {attributes} FROM incoming WHERE {named} OR coalesce({attributes}) IS NOT NULL",
+        )
+        self._db.execute(
+            f"INSERT INTO recognised BY NAME SELECT *, '{convention.name}' AS convention FROM ({convention.sql}) AS r "
+            "ANTI JOIN recognised AS known ON r.row_id = known.row_id"
+        )
+
+    def _inherit(self) -> None:
+        self._temp("inherited")
+        self._run("merge_inherited")
+
+    def _rebuild_versions(self) -> None:
+        for name in ("touched", "candidate_versions", "changed_versions", "removed_versions"):
+            self._temp(name)
+        self._run("merge_versions")
+
+    def _rebuild_edges(self) -> None:
+        self._temp("refs", self._model("parent_references"))
+        self._temp("resolved")
+        self._temp("changed_edges")
+        self._temp("removed_edges")
+        self._run("merge_edges")
+
+    def _rebuild_chains(self) -> None:
+        """Waves down the derivations: a version whose numbers changed makes its children due; it ends by itself,
+        since every number looks at most max_hops + 1 derivations up."""
+        self._temp("frontier", self._model("first_frontier"))
+        self._temp("changed_chains", "SELECT version_key FROM changed_versions")
+        while self._count("frontier"):
+            self._temp("chain_round")
+            self._run("merge_chains")
+            self._temp("frontier", self._model("next_frontier"))
+
+    def _resolve_operations(self) -> None:
+        self._temp("refs", self._model("operation_references"))
+        self._temp("resolved")
+        self._temp("changed_resolutions")
+        self._run("merge_resolutions")
+
+    def _collect_changes(self) -> None:
+        for table in ("changed_memory_versions", "changed_memory_operations", "changed_derivations"):
+            self._temp(table)
+        self._temp("removed_memory_operations", "SELECT row_id, ordinal FROM removed_operations")
+        self._temp("removed_memory_versions", "SELECT version_key FROM removed_versions")
+        self._temp("removed_derivations", "SELECT child_key, parent_name_key FROM removed_edges")
+
+    def _await_quiet(self, arrived_at: datetime) -> None:
+        self._temp("awaiting", parameters={"arrived_at": arrived_at})
+        self._run("merge_pending")
+
+    # -- running models -------------------------------------------------------------------------------------------
+
+    def _model(self, name: str, changed: str | None = None) -> str:
+        return model(name, max_hops=self._settings.max_hops, changed=changed)
+
+    def _temp(self, name: str, select: str | None = None, parameters: dict[str, object] | None = None) -> None:
+        text = f"CREATE OR REPLACE TEMP TABLE {name} AS {select or self._model(name)}"
+        self._db.execute(text, parameters or {})
+
+    def _run(self, name: str) -> None:
+        self._db.execute(self._model(name))
+
+    def _count(self, relation: str) -> int:
+        ((count,),) = self._db.execute(f"SELECT count(*) FROM {relation}").fetchall()
+        return int(count)
+
+    def _constant(self, name: str, rows: list[dict[str, object]]) -> None:
+        self._db.register("constant", pa.Table.from_pylist(rows))
+        self._temp(name, "FROM constant")
+        self._db.unregister("constant")
+
+
+def _evaluation(row: dict[str, Any]) -> Evaluation:
+    checks = tuple(Check(**check) for check in row.pop("checks") or ())
+    return Evaluation(**row | {"record_ids": tuple(row["record_ids"]), "checks": checks})
+
+
+def _incoming(batch: SpanBatch, row_ids: pa.Array) -> pa.Table:
+    spans, keys = batch.spans, batch.keys
+    columns = {
+        "row_id": row_ids,
+        "trace": keys.column("trace"),
+        "span": keys.column("span"),
+        "parent": keys.column("parent"),
+        "name": spans.column("name"),
+        "start_ns": spans.column("start_unix_nano"),
+        "end_ns": spans.column("end_unix_nano"),
+        "status_code": spans.column("status_code"),
+        "service_name": spans.column("service_name"),
+        "environment": spans.column("environment"),
+    }
+    attributes = pick_attributes(spans.column("attributes"), attributes_read())
+    return pa.table(columns | {name: attributes.column(name) for name in attributes.column_names})
+
+
+def _row_ids(first: int, count: int) -> pa.Array:
+    return pa.array(range(first, first + count), pa.int64())

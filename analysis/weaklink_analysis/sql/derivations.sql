@@ -1,0 +1,19 @@
+-- Grain: a child version and a parent it names. The lake's rows for the view of this name.
+SELECT
+    e.child_key,
+    e.parent_name_key,
+    child.environment,
+    child.store,
+    child.memory_id AS child_id,
+    child.version AS child_version,
+    n.memory_id AS parent_id,
+    parent.version AS parent_version,
+    child.declared AS child_confidence,
+    parent.declared AS parent_confidence
+FROM edges AS e
+{%- if changed %}
+SEMI JOIN {{ changed }} AS d ON e.child_key = d.child_key AND e.parent_name_key = d.parent_name_key
+{%- endif %}
+INNER JOIN versions AS child ON e.child_key = child.version_key
+INNER JOIN names AS n ON e.parent_name_key = n.name_key
+LEFT JOIN versions AS parent ON e.parent_key = parent.version_key

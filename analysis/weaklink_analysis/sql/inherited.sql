@@ -1,0 +1,62 @@
+-- Grain: an operation whose agent, session or operation changes with what its ancestor spans carry.
+-- Each is taken from the nearest ancestor that carries it, at most 64 levels up (a loop among parents just ends there).
+-- A bare `get` beneath a search span is the search walking a chain: lineage.
+WITH RECURSIVE seekers AS (
+    SELECT o.*
+    FROM operations AS o
+    SEMI JOIN fresh AS f ON o.trace = f.trace
+    WHERE o.own_agent IS NULL OR o.own_session IS NULL OR o.kind = 'get'
+),
+ancestors AS (
+    SELECT
+        s.trace,
+        s.span,
+        s.parent,
+        s.agent_id,
+        s.session_id,
+        EXISTS (
+            FROM operations AS o
+            WHERE o.trace = s.trace AND o.span = s.span AND o.kind = 'read'
+        ) AS is_search
+    FROM span_index AS s
+    SEMI JOIN seekers AS o ON s.trace = o.trace
+),
+walk AS (
+    SELECT
+        row_id, ordinal, trace, kind, 0 AS level, parent AS at,
+        own_agent AS agent_id, own_session AS session_id, FALSE AS in_search
+    FROM seekers
+    UNION ALL
+    SELECT
+        w.row_id, w.ordinal, w.trace, w.kind, w.level + 1, a.parent,
+        coalesce(w.agent_id, a.agent_id), coalesce(w.session_id, a.session_id), w.in_search OR a.is_search
+    FROM walk AS w
+    INNER JOIN ancestors AS a ON w.trace = a.trace AND w.at = a.span
+    WHERE
+        w.level < 64
+        AND (w.agent_id IS NULL OR w.session_id IS NULL OR (w.kind = 'get' AND NOT w.in_search))
+),
+found AS (
+    SELECT
+        row_id,
+        ordinal,
+        max_by(agent_id, level) AS agent_id,
+        max_by(session_id, level) AS session_id,
+        bool_or(in_search) AS in_search
+    FROM walk
+    GROUP BY row_id, ordinal
+)
+SELECT
+    o.row_id,
+    o.ordinal,
+    o.name_key,
+    o.kind,
+    f.agent_id,
+    f.session_id,
+    CASE WHEN o.kind = 'get' THEN CASE WHEN f.in_search THEN 'lineage' ELSE 'read' END ELSE o.operation END AS operation
+FROM operations AS o
+INNER JOIN found AS f ON o.row_id = f.row_id AND o.ordinal = f.ordinal
+WHERE
+    o.agent_id IS DISTINCT FROM f.agent_id
+    OR o.session_id IS DISTINCT FROM f.session_id
+    OR (o.kind = 'get' AND (o.operation = 'lineage') <> f.in_search)

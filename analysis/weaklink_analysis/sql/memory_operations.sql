@@ -1,0 +1,33 @@
+-- Grain: a memory touched by a span. The lake's rows for the view of this name.
+SELECT
+    o.row_id,
+    replace(CAST(o.trace AS VARCHAR), '-', '') AS trace_id,
+    lower(lpad(hex(o.span), 16, '0')) AS span_id,
+    o.ordinal,
+    {{ time('o.start_ns') }} AS start_time,
+    {{ time('o.end_ns') }} AS end_time,
+    o.operation,
+    o.environment,
+    o.service_name,
+    o.store,
+    o.memory_id,
+    o.memory_type,
+    o.namespace,
+    o.agent_id,
+    o.session_id,
+    o.confidence AS declared_confidence,
+    o.hedged,
+    o.parent_ids,
+    o.score,
+    o.rank,
+    o.convention,
+    v.version AS resolved_version,
+    {{ effective('v', 'c') }} AS effective_confidence,
+    {{ flag(effective('v', 'c')) }} AS confidence_flag
+FROM operations AS o
+{%- if changed %}
+SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
+{%- endif %}
+LEFT JOIN versions AS v ON o.version_key = v.version_key
+LEFT JOIN chains AS c ON v.version_key = c.version_key
+CROSS JOIN settings

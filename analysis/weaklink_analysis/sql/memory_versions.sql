@@ -1,0 +1,34 @@
+-- Grain: a version of a memory. The lake's rows for the view of this name.
+SELECT
+    v.version_key,
+    v.environment,
+    v.store,
+    v.memory_id,
+    v.version,
+    {{ time('v.time_ns') }} AS written_at,
+    replace(CAST(v.trace AS VARCHAR), '-', '') AS trace_id,
+    lower(lpad(hex(v.span), 16, '0')) AS span_id,
+    v.origin,
+    v.agent_id,
+    v.session_id,
+    v.memory_type,
+    v.namespace,
+    v.declared AS declared_confidence,
+    v.confidence_source,
+    v.hedged,
+    v.parent_ids,
+    {{ above('c') }}.confidence AS chain_min_confidence,
+    {{ effective('v', 'c') }} AS effective_confidence,
+    {{ flag(effective('v', 'c')) }} AS confidence_flag,
+    c.chain_depth,
+    c.chain_depth > {{ max_hops }} AS chain_truncated,
+    CASE WHEN {{ above('c') }}.confidence < v.declared THEN {{ above('c') }}.memory_id ELSE v.memory_id END
+        AS weakest_id,
+    c.unresolved_parents,
+    c.gap = {{ max_hops }} AS chain_complete
+FROM versions AS v
+{%- if changed %}
+SEMI JOIN {{ changed }} AS d ON v.version_key = d.version_key
+{%- endif %}
+INNER JOIN chains AS c ON v.version_key = c.version_key
+CROSS JOIN settings

@@ -1,0 +1,3 @@
+UPDATE operations SET agent_id = i.agent_id, session_id = i.session_id, operation = i.operation
+FROM inherited AS i
+WHERE operations.row_id = i.row_id AND operations.ordinal = i.ordinal;

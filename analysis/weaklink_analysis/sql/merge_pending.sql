@@ -1,0 +1,2 @@
+DELETE FROM pending;
+INSERT INTO pending BY NAME FROM awaiting;

@@ -1,0 +1,25 @@
+-- Grain: a child version and a parent id it names, to be resolved again:
+-- those of changed versions, and those that name a touched memory.
+SELECT
+    c.version_key AS a,
+    n.name_key AS b,
+    n.name_key,
+    c.store,
+    c.time_ns,
+    CASE WHEN n.name_key = c.name_key THEN c.version END AS own_version,
+    c.store AS own_store
+FROM (SELECT *, unnest(parent_ids) AS parent_id FROM changed_versions) AS c
+INNER JOIN names AS n ON c.environment = n.environment AND c.parent_id = n.memory_id
+UNION ALL
+SELECT
+    e.child_key,
+    e.parent_name_key,
+    e.parent_name_key,
+    v.store,
+    v.time_ns,
+    CASE WHEN e.parent_name_key = v.name_key THEN v.version END,
+    v.store
+FROM edges AS e
+SEMI JOIN touched AS t ON e.parent_name_key = t.name_key
+ANTI JOIN changed_versions AS c ON e.child_key = c.version_key
+INNER JOIN versions AS v ON e.child_key = v.version_key

@@ -1,0 +1,21 @@
+"""The views that users query: one `.sql` file each, over the tables of schema `lake`."""
+
+from importlib import resources
+
+VIEWS = (
+    "spans",
+    "memory_operations",
+    "memory_versions",
+    "memories",
+    "derivations",
+    "evaluations",
+    "evaluation_history",
+    "evaluation_checks",
+)
+"""In the order in which they can be created."""
+
+
+def create_statements() -> list[str]:
+    """One CREATE VIEW statement a view."""
+    files = resources.files(__package__)
+    return [f"CREATE VIEW {name} AS {files.joinpath(f'{name}.sql').read_text('utf-8')}" for name in VIEWS]

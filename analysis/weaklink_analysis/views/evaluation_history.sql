@@ -1,0 +1,2 @@
+-- Grain: a revision of an evaluation.
+SELECT * FROM lake.evaluation_history

@@ -1,0 +1,2 @@
+-- Grain: the newest revision of (name, scope, target, rubric, annotator_kind).
+SELECT * FROM lake.evaluations

@@ -1,0 +1,28 @@
+-- Grain: a span.
+SELECT
+    trace_id,
+    span_id,
+    parent_span_id,
+    name,
+    kind,
+    start_time,
+    end_time,
+    (CAST(end_unix_nano AS HUGEINT) - start_unix_nano) / 1e6 AS duration_ms,
+    status_code,
+    status_message,
+    service_name,
+    environment,
+    scope_name,
+    span_kind,
+    session_id,
+    agent_id,
+    attributes,
+    resource_attributes,
+    events,
+    links,
+    attribute_types,
+    resource_attribute_types,
+    trace_state,
+    start_unix_nano,
+    end_unix_nano
+FROM lake.spans

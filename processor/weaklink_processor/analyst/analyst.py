@@ -1,0 +1,123 @@
+"""The analyst's loop: read what waits in the queue, apply it, release it; evaluate what time makes due."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import duckdb
+import structlog
+
+from weaklink_processor.analyst.caution import Caution
+from weaklink_processor.analyst.step import Step
+from weaklink_processor.queue.store import QueueStore, Row
+
+log = structlog.get_logger(__name__)
+
+CONSUMER = "analyst"
+BATCH_BYTES = 24_000_000
+"""Uncompressed bytes of a step: about 30,000 spans, some 300 MB of memory while they are worked on."""
+TICK_SECONDS = 0.25
+MACHINE_FAULTS = (OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException)
+"""Not the rows' fault: they stay where they are and are tried again."""
+DRAIN_SECONDS = 5.0
+
+
+class Analyst:
+    """Applies queue rows until told to stop."""
+
+    def __init__(
+        self,
+        queue: QueueStore,
+        step: Step,
+        caution: Caution,
+        *,
+        clock: Callable[[], datetime],
+        publish_seconds: float,
+        on_progress: Callable[[], None],
+    ) -> None:
+        self._queue, self._step, self._caution = queue, step, caution
+        self._clock, self._publish_seconds, self._on_progress = clock, publish_seconds, on_progress
+        self._alone_until = 0
+        """Up to this offset rows are applied one by one, since together they failed."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until `stop` is set; then apply what is left, as far as the drain time allows."""
+        while not stop.is_set():
+            started = time.monotonic()
+            waiting = self._turn()
+            if not waiting:
+                stop.wait(self._publish_seconds - (time.monotonic() - started))
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < deadline and self._apply_next() is not None:
+            pass
+        self._caution.rest()
+
+    def drain(self) -> None:
+        """Apply all that waits, and evaluate every trace without waiting for its quiet period."""
+        while self._apply_next() is not None:
+            pass
+        self._step.tick(self._clock(), timedelta(0))
+        self._step.publish(self._clock())
+        self._caution.rest()
+        self._on_progress()
+
+    def _turn(self) -> bool:
+        """Do one step; whether there is more waiting than it took."""
+        more = self._apply_next()
+        if more is None:
+            self._caution.rest()
+            self._evaluate_due()
+        return bool(more)
+
+    def _evaluate_due(self) -> None:
+        try:
+            done = self._step.tick(self._clock())
+            self._step.publish(self._clock())
+        except MACHINE_FAULTS:
+            log.exception("analyst cannot write")
+            return
+        if done.revisions:
+            self._on_progress()
+
+    def _apply_next(self) -> bool | None:
+        """Apply the next rows; None when there are none, else whether there may be more."""
+        rows = self._queue.read(self._step.offset, BATCH_BYTES)
+        if not rows:
+            return None
+        if rows[0].offset <= self._alone_until:
+            rows = rows[:1]
+        full = sum(len(request) for row in rows for request in row.requests) >= BATCH_BYTES
+        if chosen := self._caution.before(rows):
+            self._apply(list(chosen), caught_up=not full)
+        return full or len(chosen) < len(rows)
+
+    def _apply(self, rows: list[Row], *, caught_up: bool) -> None:
+        try:
+            done = self._step.apply(rows, self._clock(), caught_up=caught_up)
+        except MACHINE_FAULTS:
+            log.exception("analyst cannot write", first_offset=rows[0].offset)
+            time.sleep(TICK_SECONDS)
+            return
+        except Exception:
+            self._set_apart(rows)
+            return
+        self._caution.after()
+        self._publish()
+        self._queue.release(CONSUMER, rows[-1].offset)
+        self._on_progress()
+        log.debug("applied", offset=rows[-1].offset, spans=done.spans, revisions=done.revisions)
+
+    def _publish(self) -> None:
+        try:
+            self._step.publish(self._clock())
+        except MACHINE_FAULTS:
+            log.exception("readers do not see the newest spans yet")
+
+    def _set_apart(self, rows: list[Row]) -> None:
+        """Rows that cannot be applied together are applied one by one; one that cannot be applied alone is set aside."""
+        log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
+        if len(rows) > 1:
+            self._alone_until = rows[-1].offset
+        else:
+            self._queue.quarantine(rows[0].offset, "it cannot be analysed")

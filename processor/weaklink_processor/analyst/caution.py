@@ -1,0 +1,64 @@
+"""What to do with a queue row that brings the analyst down: try it elsewhere, and set it aside if it fails there too.
+
+A decoder written in native code can take the whole process with it. The offset of the row about to
+be decoded is noted durably; a process that finds its predecessor's note, twice, decodes row by row
+in a process of its own first.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+
+from weaklink_analysis.batch import SpanBatch
+from weaklink_processor.queue.store import QueueStore, Row
+
+Decode = Callable[[Sequence[bytes]], SpanBatch]
+
+TRYING, DEATHS = "analyst.trying", "analyst.deaths"
+"""Marks in the queue: the first row of the step under way, and how many processes have died in it."""
+DEATHS_TOLERATED = 2
+TRIAL_SECONDS = 120.0
+
+
+class Caution:
+    """Remembers across deaths of the process which row was being worked on."""
+
+    def __init__(self, queue: QueueStore, decode: Decode) -> None:
+        self._queue, self._decode = queue, decode
+        self._suspect = queue.mark(TRYING)
+        self._deaths = queue.mark(DEATHS) + 1 if self._suspect else 0
+        queue.set_mark(DEATHS, self._deaths)
+
+    def before(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows to apply now, none if the first of them was set aside; to be called before they are decoded."""
+        first = rows[0].offset
+        if first == self._suspect and self._deaths >= DEATHS_TOLERATED:
+            rows = rows[:1]
+            if not _survives(self._decode, rows[0].requests):
+                self._queue.quarantine(first, "it brings the decoder down")
+                return []
+        self._queue.set_mark(TRYING, first)
+        return rows
+
+    def after(self) -> None:
+        """The rows are applied."""
+        if self._deaths:
+            self._deaths, self._suspect = 0, 0
+            self._queue.set_mark(DEATHS, 0)
+
+    def rest(self) -> None:
+        """Nothing is being worked on: an end from here on is nobody's fault."""
+        self._queue.set_mark(TRYING, 0)
+
+
+def _survives(decode: Decode, requests: Sequence[bytes]) -> bool:
+    trial = multiprocessing.get_context("spawn").Process(target=_try, args=(decode, list(requests)), daemon=True)
+    trial.start()
+    trial.join(TRIAL_SECONDS)
+    if trial.is_alive():
+        trial.kill()
+        trial.join()
+    return trial.exitcode == 0
+
+
+def _try(decode: Decode, requests: list[bytes]) -> None:
+    decode(requests)

@@ -1,0 +1,159 @@
+"""The analyst's durable state beside the engine's tables: what is applied, which parts count, what is to be sent."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Self
+
+import duckdb
+import pyarrow as pa
+
+from weaklink_analysis.operations import Settings
+from weaklink_processor.errors import BrokenStore
+from weaklink_processor.lake.parts import Part
+
+SCHEMA_VERSION = 1
+CHECKPOINT_SIZE = "128MB"
+"""Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """How far the analyst is."""
+
+    queue_id: str
+    offset: int = 0
+    next_row_id: int = 0
+    seq: int = 0
+
+
+class State:
+    """`DATA_DIR/state.duckdb`, which only one analyst opens."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open or make the file; BrokenStore if a newer version wrote it."""
+        connection = duckdb.connect(str(path), config={"wal_autocheckpoint": CHECKPOINT_SIZE})
+        path.chmod(0o600)
+        # Strings of spans are data: nothing a query names may be a file or an extension.
+        connection.execute("SET enable_external_access = false; SET preserve_insertion_order = false")
+        connection.execute(resources.files(__package__).joinpath("state.sql").read_text("utf-8"))
+        state = cls(connection)
+        state._check_version(path)
+        return state
+
+    def close(self) -> None:
+        """Checkpoint and close; twice is fine."""
+        self.connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self.connection.begin()
+        try:
+            yield
+        except BaseException:
+            self.connection.rollback()
+            raise
+        self.connection.commit()
+
+    # -- progress -------------------------------------------------------------------------------------------------
+
+    def applied(self, queue_id: str) -> Applied:
+        """How far the analyst is in this queue; another queue than last time is read from its beginning."""
+        rows = self.connection.execute("SELECT queue_id, queue_offset, next_row_id, seq FROM applied").fetchall()
+        if not rows:
+            return Applied(queue_id)
+        known = Applied(*rows[0])
+        return known if known.queue_id == queue_id else Applied(queue_id, 0, known.next_row_id, known.seq)
+
+    def store_applied(self, applied: Applied) -> None:
+        """Remember how far the analyst is."""
+        self.connection.execute("DELETE FROM applied")
+        row = [applied.queue_id, applied.offset, applied.next_row_id, applied.seq]
+        self.connection.execute("INSERT INTO applied VALUES (?, ?, ?, ?)", row)
+
+    def settings_changed(self, settings: Settings) -> bool:
+        """Whether the stored numbers were made with other settings (or there are none yet)."""
+        rows = self.connection.execute("SELECT settings FROM meta").fetchall()
+        return not rows or rows[0][0] != _text(settings)
+
+    def store_settings(self, settings: Settings) -> None:
+        """Remember the settings that the stored numbers are made with."""
+        self.connection.execute("DELETE FROM meta")
+        self.connection.execute("INSERT INTO meta VALUES (?, ?)", [SCHEMA_VERSION, _text(settings)])
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def parts(self, table: str | None = None) -> list[Part]:
+        """The parts that count, oldest first."""
+        rows = self.connection.execute(
+            "SELECT table_name, path, seq, row_count, bytes, base FROM parts "
+            "WHERE superseded_at IS NULL AND table_name = coalesce(?, table_name) ORDER BY seq, path",
+            [table],
+        ).fetchall()
+        return [Part(*row) for row in rows]
+
+    def add_parts(self, parts: Iterable[Part]) -> None:
+        """Let parts count."""
+        for p in parts:
+            row = [p.table, p.path, p.seq, p.rows, p.bytes, p.base]
+            self.connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+
+    def supersede(self, parts: Iterable[Part], now: datetime) -> None:
+        """Let parts count no more; their files stay for readers that still list them."""
+        for part in parts:
+            self.connection.execute("UPDATE parts SET superseded_at = ? WHERE path = ?", [now, part.path])
+
+    def expire(self, before: datetime) -> list[str]:
+        """Forget parts superseded before then; their paths, to be deleted after the commit."""
+        rows = self.connection.execute("DELETE FROM parts WHERE superseded_at < ? RETURNING path", [before]).fetchall()
+        return [path for (path,) in rows]
+
+    def paths(self) -> list[str]:
+        """Every file that is named here, superseded or not."""
+        return [path for (path,) in self.connection.execute("SELECT path FROM parts").fetchall()]
+
+    # -- own spans ------------------------------------------------------------------------------------------------
+
+    def returned(self, keys: pa.Table) -> list[int]:
+        """Which rows of a KEY_SCHEMA table are EVALUATOR spans that were issued here."""
+        self.connection.register("keys", keys.append_column("position", pa.array(range(len(keys)), pa.int64())))
+        rows = self.connection.execute(
+            "SELECT k.position FROM keys AS k SEMI JOIN issued AS i ON k.trace = i.trace AND k.span = i.span"
+        ).fetchall()
+        self.connection.unregister("keys")
+        return [position for (position,) in rows]
+
+    def store_returned(self, offset: int, trace: bytes, span: int) -> None:
+        """Remember that a queue row holds an own span."""
+        self.connection.execute("INSERT INTO returned VALUES (?, CAST(? AS UUID), ?)", [offset, trace.hex(), span])
+
+    def issue(self, spans: Sequence[tuple[str, int, bytes, str, str]]) -> None:
+        """Put EVALUATOR spans into the outbox: (trace id in hex, span id, serialized span, service, environment)."""
+        for trace, span, payload, service_name, environment in spans:
+            self.connection.execute("INSERT INTO issued VALUES (CAST(? AS UUID), ?)", [trace, span])
+            row = [payload, service_name, environment]
+            self.connection.execute("INSERT INTO outbox (span, service_name, environment) VALUES (?, ?, ?)", row)
+
+    def prune(self, sent_seq: int, forwarded_offset: int) -> None:
+        """Forget what every destination has."""
+        self.connection.execute("DELETE FROM outbox WHERE seq <= ?", [sent_seq])
+        self.connection.execute("DELETE FROM returned WHERE queue_offset <= ?", [forwarded_offset])
+
+    def _check_version(self, path: Path) -> None:
+        rows = self.connection.execute("SELECT schema_version FROM meta").fetchall()
+        if rows and rows[0][0] > SCHEMA_VERSION:
+            message = f"{path} has schema version {rows[0][0]}, this weaklink knows up to {SCHEMA_VERSION}: upgrade it"
+            raise BrokenStore(message)
+
+
+def _text(settings: Settings) -> str:
+    return json.dumps(asdict(settings), sort_keys=True)

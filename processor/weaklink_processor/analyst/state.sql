@@ -1,0 +1,24 @@
+-- What the analyst itself must not forget, committed together with the engine's tables.
+
+CREATE TABLE IF NOT EXISTS meta (schema_version INTEGER, settings VARCHAR);
+
+-- One row: what is applied of which queue. seq numbers the publications.
+CREATE TABLE IF NOT EXISTS applied (queue_id VARCHAR, queue_offset BIGINT, next_row_id BIGINT, seq BIGINT);
+
+-- The parts of the lake that count, and those superseded ones whose grace time runs.
+CREATE TABLE IF NOT EXISTS parts (
+    table_name VARCHAR, path VARCHAR, seq BIGINT, row_count BIGINT, bytes BIGINT, base BOOLEAN,
+    superseded_at TIMESTAMPTZ
+);
+
+-- Ids of the EVALUATOR spans that were sent, so that they are known when they come back.
+CREATE TABLE IF NOT EXISTS issued (trace UUID, span UBIGINT);
+
+-- Own spans that came back in a queue row: not to be forwarded.
+CREATE TABLE IF NOT EXISTS returned (queue_offset BIGINT, trace UUID, span UBIGINT);
+
+-- EVALUATOR spans to send.
+CREATE SEQUENCE IF NOT EXISTS outbox_seqs;
+CREATE TABLE IF NOT EXISTS outbox (
+    seq BIGINT DEFAULT nextval('outbox_seqs'), span BLOB, service_name VARCHAR, environment VARCHAR
+);

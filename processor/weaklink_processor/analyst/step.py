@@ -1,0 +1,252 @@
+"""One step of the analyst: some queue rows in; state, lake parts, catalogue and outbox out.
+
+Everything up to the commit can be repeated, and repeating it changes nothing: parts get the same
+names, and the queue row is released only after the commit. Everything after the commit is made
+good at the next start.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+import pyarrow as pa
+
+from weaklink_analysis.batch import SpanBatch
+from weaklink_analysis.engine import PUBLISHED, Engine
+from weaklink_analysis.evaluation import Evaluation
+from weaklink_analysis.identity import fingerprint
+from weaklink_analysis.operations import Settings
+from weaklink_analysis.spans import SPAN_SCHEMA
+from weaklink_processor.analyst.state import Applied, State
+from weaklink_processor.emit.evaluator import evaluator_span
+from weaklink_processor.lake.lake import TOMBSTONES, Lake
+from weaklink_processor.lake.parts import Part
+from weaklink_processor.queue.store import Row
+
+GRACE = timedelta(minutes=10)
+"""How long superseded parts stay for readers that still list them."""
+
+LAKE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "spans": (),
+    "evaluation_history": (),
+    **{table.name: table.key for table in PUBLISHED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How far every destination has the outbox and the queue."""
+
+    outbox_seq: int
+    queue_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a step did."""
+
+    spans: int
+    revisions: int
+
+
+class Step:
+    """The work of one transaction, and what has to follow it."""
+
+    def __init__(
+        self,
+        state: State,
+        engine: Engine,
+        lake: Lake,
+        *,
+        queue_id: str,
+        settings: Settings,
+        decode: Callable[[Sequence[bytes]], SpanBatch],
+        sent: Callable[[], Sent] | None,
+    ) -> None:
+        """`sent` tells what every destination has; None: there is no destination, and nothing is put into the outbox."""
+        self._state, self._engine, self._lake = state, engine, lake
+        self._settings, self._decode, self._sent = settings, decode, sent
+        self._applied = state.applied(queue_id)
+        self._published = False
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="parts")
+
+    @property
+    def offset(self) -> int:
+        """The last queue row that is applied."""
+        return self._applied.offset
+
+    def recover(self, now: datetime) -> None:
+        """Make good what a crash may have left undone, and bring stored numbers in line with changed settings."""
+        changed = self._state.settings_changed(self._settings)
+        with self._state.transaction():
+            if changed:
+                self._engine.resettle()
+                self._rebase(now)
+                self._state.store_settings(self._settings)
+            self._state.store_applied(self._applied)
+        self._lake.sweep(self._state.paths())
+        self.publish(now)
+
+    def apply(self, rows: Sequence[Row], now: datetime, *, caught_up: bool) -> Done:
+        """Apply queue rows, oldest first, and evaluate what is due.
+
+        While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
+        spans still wait in the queue is not judged too early.
+        """
+        applied = Applied(self._applied.queue_id, rows[-1].offset, self._applied.next_row_id, self._applied.seq + 1)
+        batch, origin = self._decoded(rows)
+        with self._state.transaction():
+            self._engine.start()
+            batch = self._without_own(batch, rows, origin)
+            parts = self._absorb(batch, applied, rows[-1].received_at)
+            revisions = self._evaluate(now if caught_up else rows[-1].received_at)
+            self._finish(parts, applied, now)
+        self._applied, self._published = applied, False
+        return Done(len(batch), revisions)
+
+    def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
+        """Evaluate what has become due with time; `quiet` in place of the configured quiet period."""
+        oldest = self._engine.pending()
+        limit = self._quiet if quiet is None else quiet
+        if oldest is None or oldest > now - limit:
+            return Done(0, 0)
+        applied = Applied(
+            self._applied.queue_id, self._applied.offset, self._applied.next_row_id, self._applied.seq + 1
+        )
+        with self._state.transaction():
+            self._engine.start()
+            revisions = self._evaluate(now, limit)
+            self._finish([], applied, now)
+        self._applied, self._published = applied, False
+        return Done(0, revisions)
+
+    def close(self) -> None:
+        """Stop the writing thread; twice is fine."""
+        self._aside.shutdown()
+
+    # -- within the transaction -----------------------------------------------------------------------------------
+
+    @property
+    def _quiet(self) -> timedelta:
+        return timedelta(seconds=self._settings.quiet_seconds)
+
+    def _decoded(self, rows: Sequence[Row]) -> tuple[SpanBatch, list[int]]:
+        requests = [request for row in rows for request in row.requests]
+        return self._decode(requests), [row.offset for row in rows for _ in row.requests]
+
+    def _without_own(self, batch: SpanBatch, rows: Sequence[Row], origin: Sequence[int]) -> SpanBatch:
+        """weaklink's own spans that come back are neither stored nor analysed; the forwarder learns of them."""
+        own = self._state.returned(batch.keys)
+        if not own:
+            return batch
+        for key in batch.keys.take(own).to_pylist():
+            self._state.store_returned(origin[key["request"]], key["trace"].bytes, key["span"])
+        mine = set(own)
+        return batch.take(pa.array([position not in mine for position in range(len(batch))]))
+
+    def _absorb(self, batch: SpanBatch, applied: Applied, received_at: datetime) -> list[Part]:
+        day, seq, first = received_at.date(), applied.seq, applied.next_row_id
+        sifted = self._engine.sift(batch, first, self._fingerprints)
+        row_ids = pa.array(range(first, first + len(batch)), pa.int64())
+        applied.next_row_id += len(batch)
+        if not sifted.kept.all():
+            batch, row_ids = batch.take(sifted.kept), row_ids.filter(pa.array(sifted.kept))
+        if not len(batch):
+            return []
+        context = self._engine.admit(batch, row_ids, sifted.superseded)
+        writing = self._aside.submit(self._lake.append, "spans", _with(batch.spans, row_ids, context), seq=seq, day=day)
+        self._engine.absorb(received_at)
+        parts = [writing.result()]
+        if sifted.superseded:
+            tombstones = pa.table({"row_id": pa.array(sifted.superseded, pa.int64())})
+            parts.append(self._lake.append(TOMBSTONES, tombstones, seq=seq, day=day))
+        return parts
+
+    def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
+        revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)
+        if revisions and self._sent:
+            self._state.issue([_issued(evaluation) for evaluation in self._engine.revised()])
+        return revisions
+
+    def _finish(self, parts: list[Part], applied: Applied, now: datetime) -> None:
+        day, seq = now.date(), applied.seq
+        for table in PUBLISHED:
+            changed, removed = self._engine.changes(table.name), self._engine.removals(table.name)
+            if len(changed) or len(removed):
+                parts.append(self._lake.delta(table.name, changed, removed, seq=seq, day=day))
+        revisions = self._engine.revisions()
+        if len(revisions):
+            parts.append(self._lake.append("evaluation_history", revisions, seq=seq, day=day))
+        self._state.add_parts(parts)
+        self._state.store_applied(applied)
+        if self._sent:
+            sent = self._sent()
+            self._state.prune(sent.outbox_seq, sent.queue_offset)
+
+    def _fingerprints(self, row_ids: Sequence[int]) -> dict[int, str]:
+        if not row_ids:
+            return {}
+        stored = self._lake.rows(self._state.parts("spans"), row_ids)
+        spans = stored.select(SPAN_SCHEMA.names).to_pylist()
+        return dict(zip(stored.column("row_id").to_pylist(), map(fingerprint, spans), strict=True))
+
+    def _rebase(self, now: datetime) -> None:
+        """Write every table anew: at the first start an empty one, so that each view has its columns."""
+        self._applied.seq += 1
+        seq, day = self._applied.seq, now.date()
+        first = not self._state.parts("spans")
+        for table in PUBLISHED:
+            self._state.supersede(self._state.parts(table.name), now)
+            self._state.add_parts([self._base(table.name, seq, day)])
+        if first:
+            context = pa.schema([("span_kind", pa.string()), ("agent_id", pa.string()), ("session_id", pa.string())])
+            spans = _with(SPAN_SCHEMA.empty_table(), pa.array([], pa.int64()), context.empty_table())
+            self._state.add_parts([self._lake.append("spans", spans, seq=seq, day=day)])
+            history = self._engine.snapshot("evaluations").schema.empty_table()
+            self._state.add_parts([self._lake.append("evaluation_history", history, seq=seq, day=day)])
+
+    def _base(self, table: str, seq: int, day: date) -> Part:
+        return self._lake.base(table, self._engine.snapshot(table), seq=seq, day=day)
+
+    # -- after the commit -----------------------------------------------------------------------------------------
+
+    def publish(self, now: datetime) -> None:
+        """Let readers see what was committed since the last time, if anything."""
+        if self._published:
+            return
+        self._lake.publish(self._state.parts())
+        self._published = True
+        self._tidy(now)
+
+    def _tidy(self, now: datetime) -> None:
+        """Merge small parts and outgrown deltas; delete what readers have had time to let go of."""
+        with self._state.transaction():
+            for table in LAKE_KEYS:
+                self._tidy_table(table, now)
+            expired = self._state.expire(now - GRACE)
+        self._lake.remove(expired)
+
+    def _tidy_table(self, table: str, now: datetime) -> None:
+        parts = self._state.parts(table)
+        if self._lake.wants_base(table, parts):
+            self._state.supersede(parts, now)
+            self._state.add_parts([self._base(table, self._applied.seq, now.date())])
+        elif merged := self._lake.merge(table, parts, seq=self._applied.seq, day=now.date()):
+            part, small = merged
+            self._state.supersede(small, now)
+            self._state.add_parts([part])
+
+
+def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:
+    """The columns of a span part."""
+    columns = {name: context.column(name) for name in context.column_names}
+    return pa.table({name: spans.column(name) for name in spans.column_names} | columns | {"row_id": row_ids})
+
+
+def _issued(evaluation: Evaluation) -> tuple[str, int, bytes, str, str]:
+    span = evaluator_span(evaluation)
+    payload = span.SerializeToString()
+    return (
+        evaluation.trace_id, int.from_bytes(span.span_id), payload, evaluation.service_name, evaluation.environment
+    )

@@ -1,0 +1,36 @@
+"""What the two child processes of `serve` have in common."""
+
+import sys
+import threading
+from collections.abc import Callable
+
+import structlog
+
+from weaklink_processor import log
+from weaklink_processor.config import Config
+from weaklink_processor.errors import UsageError, WeaklinkError
+from weaklink_processor.supervise import lifeline
+
+Body = Callable[[Config, threading.Event, Callable[[], None]], None]
+
+
+def run_child(name: str, body: Body) -> None:
+    """Run the body with the settings that the parent sends, until the parent says stop or is gone.
+
+    A fault that a user can mend is told to the parent, with exit code 2; any other is logged, with exit code 1.
+    """
+    stop = lifeline.stop_event()
+    line = lifeline.receive_settings()
+    if not line:
+        raise UsageError(f"`weaklink {name}` is a part of `weaklink serve`, which starts it")
+    config = Config.model_validate_json(line)
+    lifeline.watch(stop)
+    log.configure(config.log, name)
+    try:
+        body(config, stop, lambda: lifeline.tell_parent({"ready": name}))
+    except WeaklinkError as error:
+        lifeline.tell_parent({"fault": str(error)})
+        sys.exit(2)
+    except Exception:  # noqa: BLE001  logged whole, and the exit code tells the parent
+        structlog.get_logger().exception("crashed")
+        sys.exit(1)

@@ -1,0 +1,43 @@
+"""Options that several commands share, and the settings they make."""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weaklink_processor.sources import FLAGS, load_config
+
+_HELP = {
+    "--data-dir": ("FOLDER", "Where weaklink keeps its data.  [default: weaklink-data]"),
+    "--grpc": ("HOST:PORT", "Where to listen for OTLP/gRPC; port 0 takes a free one.  [default: 127.0.0.1:4317]"),
+    "--http": ("HOST:PORT", "Where to listen for OTLP/HTTP; port 0 takes a free one.  [default: 127.0.0.1:4318]"),
+    "--forward": ("ENDPOINT", "Send original spans and evaluations on to this OTLP/gRPC server."),
+}
+
+PATH = click.Path(path_type=Path)
+
+
+def with_config(*flags: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command `--config` and these flags; it is called with the settings in force as `config`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def configured(config_file: Path | None, **given: Any) -> Any:
+            values = {flag: given.pop(_parameter(flag)) for flag in flags}
+            return command(load_config(config_file, os.environ, values), **given)
+
+        for flag in reversed(flags):
+            metavar, text = _HELP[flag]
+            configured = click.option(flag, _parameter(flag), metavar=metavar, help=text)(configured)
+        return click.option(
+            "--config", "config_file", type=PATH, metavar="FILE", help="Settings.  [default: weaklink.yaml, if there]"
+        )(configured)
+
+    return decorate
+
+
+def _parameter(flag: str) -> str:
+    return FLAGS[flag].replace(".", "_")

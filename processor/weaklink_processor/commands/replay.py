@@ -1,0 +1,110 @@
+"""Take spans from files, by the same path as those that arrive over the network."""
+
+import struct
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+import click
+
+from weaklink_processor import log, wiring
+from weaklink_processor.commands.options import PATH, with_config
+from weaklink_processor.config import Config
+from weaklink_processor.errors import Overloaded, Refused, UsageError
+from weaklink_processor.queue.store import QueueStore
+from weaklink_processor.receive.accept import Accepted, accept
+from weaklink_processor.receive.files import read_requests
+from weaklink_processor.receive.limits import Limits
+from weaklink_processor.supervise.lock import FolderLock, make_folder
+
+_LENGTH = struct.Struct(">Q")
+_MEMORY_BYTES = 64 * 1024 * 1024
+_GROUP_BYTES = 4 * 1024 * 1024
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    requests: int = 0
+    spans: int = 0
+    rejected: int = 0
+
+    def plus(self, accepted: Accepted) -> "_Tally":
+        return _Tally(self.requests + 1, self.spans + accepted.spans, self.rejected + accepted.rejected)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@with_config("--data-dir")
+def replay(config: Config, files: tuple[Path, ...]) -> None:
+    """Take the spans of OTLP files: JSON lines, one JSON object, or length-delimited protobuf (.binpb).
+
+    Each may be compressed with gzip or zstd; - is standard input. All are read and checked before any span is taken.
+    """
+    log.configure(config.log, "replay")
+    make_folder(config.data_dir)
+    with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
+        tally = _spool(files, spool, wiring.limits(config))
+        with wiring.open_queue(config) as queue:
+            spool.seek(0)
+            last = queue.stats().last_offset
+            for group in _groups(spool):
+                last = _append(config, queue, group, last)
+            _catch_up(config, queue, last)
+    click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
+
+
+def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits) -> _Tally:
+    """Write every request that has spans, its length before it; refuse all when one cannot be read."""
+    tally = _Tally()
+    for file in files:
+        for payload in read_requests(file, limits):
+            accepted = _accepted(file, payload, limits)
+            tally = tally.plus(accepted)
+            if accepted.spans:
+                spool.write(_LENGTH.pack(len(accepted.payload)) + accepted.payload)
+    return tally
+
+
+def _accepted(file: Path, payload: bytes, limits: Limits) -> Accepted:
+    try:
+        return accept(payload, limits)
+    except Refused as error:
+        raise UsageError(f"{file}: {error}") from error
+
+
+def _groups(spool: IO[bytes]) -> Iterator[list[bytes]]:
+    """Yield the requests in groups, each of which becomes one row of the queue."""
+    group: list[bytes] = []
+    size = 0
+    while head := spool.read(_LENGTH.size):
+        group.append(spool.read(*_LENGTH.unpack(head)))
+        size += len(group[-1])
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _append(config: Config, queue: QueueStore, group: list[bytes], last: int) -> int:
+    """Append to the queue; if it is full, once more when all so far has been applied."""
+    try:
+        return queue.append(group, datetime.now(UTC))
+    except Overloaded:
+        _catch_up(config, queue, last)
+        return queue.append(group, datetime.now(UTC))
+
+
+def _catch_up(config: Config, queue: QueueStore, last: int) -> None:
+    """Return when the queue is applied up to `last`: by the service, or by this process where none is running."""
+    with FolderLock(config.data_dir) as lock:
+        while queue.progress(wiring.ANALYST) < last:
+            if lock.acquire():
+                wiring.drain(config)
+                return
+            time.sleep(_POLL_SECONDS)

@@ -1,0 +1,217 @@
+"""What can be set, and to what: frozen, validated, the same in every process. Where settings come from is sources.py.
+
+Names follow the OpenTelemetry Collector's where it has one. docs/configuration.md describes each.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    FilePath,
+    ValidationInfo,
+    field_validator,
+)
+
+_HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
+_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MIB = 1024 * 1024
+_PORTS = 65536
+
+
+def host_port(endpoint: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, an IPv6 host in brackets.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    found = _HOST_PORT.fullmatch(endpoint)
+    if found is None or int(found["port"]) >= _PORTS:
+        raise ValueError("expected HOST:PORT, as 127.0.0.1:4317 or [::1]:4317")
+    return found["host"], int(found["port"])
+
+
+def _listen_endpoint(text: str) -> str:
+    host_port(text)
+    return text
+
+
+def _remote_endpoint(text: str) -> str:
+    try:
+        port = host_port(re.sub(r"^https?://", "", text).removesuffix("/"))[1]
+    except ValueError:
+        port = 0
+    if not port:
+        raise ValueError("expected HOST:PORT, http://HOST:PORT or https://HOST:PORT of an OTLP/gRPC server")
+    return text
+
+
+def _seconds(value: object) -> object:
+    """Read the Collector's way to write a duration; leave the rest to the number's own validation."""
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return float(found["number"]) * _SECONDS[found["unit"]] if found else value
+
+
+def _folder(value: object) -> object:
+    if value == "":
+        raise ValueError("expected the path of a folder")
+    return value
+
+
+def _header_pairs(value: object) -> object:
+    """Read `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS."""
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+    if not all(name.strip() and separator for name, separator, _ in pairs):
+        raise ValueError("expected name=value,name=value or a mapping of names to values")
+    return {name.strip(): text.strip() for name, _, text in pairs}
+
+
+ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
+RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=False)]
+PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
+Bytes = Annotated[ByteSize, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), Field(repr=False)]
+
+
+class Section(BaseModel):
+    """A group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class Grpc(Section):
+    """The OTLP/gRPC server."""
+
+    endpoint: ListenEndpoint = "127.0.0.1:4317"
+    max_recv_msg_size_mib: Annotated[int, Field(ge=1, le=2047)] = 64  # gRPC's own limit is a signed 32-bit size
+
+
+class Http(Section):
+    """The OTLP/HTTP server."""
+
+    endpoint: ListenEndpoint = "127.0.0.1:4318"
+    max_request_body_size: Bytes = ByteSize(64 * _MIB)
+
+
+class Receiver(Section):
+    """How spans come in."""
+
+    grpc: Grpc = Grpc()
+    http: Http = Http()
+
+
+class Queue(Section):
+    """The durable queue between receiving and analysing."""
+
+    max_bytes: Bytes = ByteSize(4096 * _MIB)
+
+
+class Analysis(Section):
+    """The numbers that analysis depends on."""
+
+    quiet_period: Seconds = 5.0
+    max_hops: Annotated[int, Field(ge=1, le=16)] = 5
+    min_threshold: Share = 0.4
+    flag_threshold: Share = 0.6
+    clock_skew: Seconds = 60.0
+    threshold: Share = 0.7
+    publish_interval: PositiveSeconds = 1.0
+
+    @field_validator("flag_threshold")
+    @classmethod
+    def _ordered(cls, flag: float, info: ValidationInfo) -> float:
+        lowest = info.data.get("min_threshold", 0.0)
+        if lowest > flag:
+            raise ValueError(f"expected at least analysis.min_threshold, which is {lowest}")
+        return flag
+
+
+class Tls(Section):
+    """How a connection to the forward endpoint is secured."""
+
+    insecure: bool | None = None
+    ca_file: FilePath | None = None
+    cert_file: FilePath | None = None
+    key_file: FilePath | None = None
+
+    @field_validator("key_file")
+    @classmethod
+    def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if "cert_file" in info.data and (key is None) != (info.data["cert_file"] is None):
+            raise ValueError("expected forward.tls.cert_file and forward.tls.key_file together")
+        return key
+
+
+class Retry(Section):
+    """Exponential backoff towards the forward endpoint."""
+
+    initial_interval: PositiveSeconds = 5.0
+    max_interval: PositiveSeconds = 30.0
+    multiplier: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.5
+    max_elapsed_time: Seconds = 0.0
+
+
+class Forward(Section):
+    """Where original spans and evaluations go."""
+
+    tls: Tls = Tls()
+    endpoint: RemoteEndpoint | None = None
+    headers: Headers = {}
+    timeout: PositiveSeconds = 10.0
+    compression: Literal["none", "gzip"] = "none"
+    retry_on_failure: Retry = Retry()
+
+    @field_validator("endpoint")
+    @classmethod
+    def _agrees(cls, endpoint: str | None, info: ValidationInfo) -> str | None:
+        insecure = info.data["tls"].insecure if "tls" in info.data else None
+        scheme = (endpoint or "").partition("://")[0]
+        if insecure is not None and insecure == {"http": False, "https": True}.get(scheme):
+            raise ValueError(f"expected a scheme that agrees with forward.tls.insecure, which is {insecure}")
+        return endpoint
+
+    @property
+    def url(self) -> str | None:
+        """The endpoint with its scheme: https:// where TLS is to be used, else http://; None: nothing is forwarded."""
+        if self.endpoint is None or "://" in self.endpoint:
+            return self.endpoint
+        return f"{'https' if self.tls.insecure is False else 'http'}://{self.endpoint}"
+
+
+class Log(Section):
+    """What is logged to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["console", "json"] = "console"
+
+
+class Config(Section):
+    """Every setting of weaklink."""
+
+    data_dir: Annotated[Path, BeforeValidator(_folder), AfterValidator(Path.expanduser)] = Path("weaklink-data")
+    receiver: Receiver = Receiver()
+    queue: Queue = Queue()
+    analysis: Analysis = Analysis()
+    forward: Forward = Forward()
+    log: Log = Log()
+
+    def listening_on(self, grpc: str, http: str) -> Self:
+        """Return the same settings with these two endpoints to listen on."""
+        receiver = self.receiver.model_copy(
+            update={
+                "grpc": self.receiver.grpc.model_copy(update={"endpoint": grpc}),
+                "http": self.receiver.http.model_copy(update={"endpoint": http}),
+            }
+        )
+        return self.model_copy(update={"receiver": receiver})

@@ -1,0 +1,57 @@
+"""What the emit worker is fed with: rows to send, and durable progress through them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+SpanKey = tuple[bytes, bytes]
+"""(trace_id, span_id), 16 and 8 bytes."""
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardRow:
+    """A queue row that the analyst is done with; `own` are the spans in it that weaklink issued itself."""
+
+    offset: int
+    requests: Sequence[bytes]  # ExportTraceServiceRequest, serialized
+    own: frozenset[SpanKey] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """An evaluator span (serialized) that waits to be sent, and the service it judges ('' for none)."""
+
+    seq: int
+    span: bytes
+    service_name: str
+    environment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Requests that are settled together: when each is answered, progress moves to `last`."""
+
+    last: int
+    requests: tuple[bytes, ...]
+    units: int = 1  # what one of its requests counts for: a forwarded request 1, evaluations their number
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(Generic[R]):
+    """A source in three functions, called on the worker's thread only.
+
+    read(after) returns the next rows past `after` in ascending order, as many as fit in memory, none
+    when there are none yet; progress() the last offset settled in this or an earlier life, 0 at first;
+    advance(offset) makes that durable before it returns. An exception is logged and the call repeated.
+    """
+
+    read: Callable[[int], Sequence[R]]
+    progress: Callable[[], int]
+    advance: Callable[[int], None]
+
+    def map(self, pack: Callable[[Sequence[R]], Sequence[S]]) -> "Feed[S]":
+        """Return this feed with its rows packed into something else."""
+        return Feed(lambda after: pack(self.read(after)), self.progress, self.advance)

@@ -1,0 +1,39 @@
+"""Rows -> parcels: which requests a row becomes, and how many rows share one."""
+
+from collections.abc import Iterator, Sequence
+
+from weaklink_processor.emit.feed import ForwardRow, OutboxRow, Parcel
+from weaklink_processor.emit.requests import evaluator_request, strip_spans
+
+MAX_SPANS = 512
+MAX_BYTES = 2 * 1024 * 1024  # half of what a gRPC server takes by default: a larger request is dropped there for good
+
+
+def forward_parcels(rows: Sequence[ForwardRow]) -> list[Parcel]:
+    """Return a parcel a row: its requests as they came, without weaklink's own spans."""
+    return [Parcel(row.offset, tuple(_forwarded(row))) for row in rows]
+
+
+def outbox_parcels(rows: Sequence[OutboxRow]) -> list[Parcel]:
+    """Return parcels of one request each, of up to MAX_SPANS evaluator spans and about MAX_BYTES."""
+    return [Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk)) for chunk in _chunks(rows)]
+
+
+def _forwarded(row: ForwardRow) -> Iterator[bytes]:
+    for request in row.requests:
+        stripped = strip_spans(request, row.own)
+        if stripped is not None:
+            yield stripped
+
+
+def _chunks(rows: Sequence[OutboxRow]) -> Iterator[list[OutboxRow]]:
+    chunk: list[OutboxRow] = []
+    size = 0
+    for row in rows:
+        if chunk and (len(chunk) == MAX_SPANS or size + len(row.span) > MAX_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(row)
+        size += len(row.span)
+    if chunk:
+        yield chunk

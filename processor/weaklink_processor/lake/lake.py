@@ -1,0 +1,84 @@
+"""The lake: what readers see. It writes parts and the catalogue; which parts count, its caller keeps (durably)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from weaklink_processor.lake.catalogue import TableParts, write_catalogue
+from weaklink_processor.lake.merging import due_for_merging, due_for_snapshot, merged_rows
+from weaklink_processor.lake.parts import Part, PartWriter
+
+TOMBSTONES = "superseded_spans"
+"""The table of row ids of spans that another with the same ids replaced."""
+
+
+class Lake:
+    """Parts below `DATA_DIR/lake` and the catalogue `DATA_DIR/weaklink.duckdb`."""
+
+    def __init__(self, data_dir: Path, keys: Mapping[str, tuple[str, ...]], views: Iterable[str]) -> None:
+        """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do."""
+        self._root = (data_dir / "lake").absolute()
+        self._catalogue = data_dir / "weaklink.duckdb"
+        self._keys = keys
+        self._views = tuple(views)
+        self._writer = PartWriter(self._root)
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def append(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
+        """Write rows that will never change."""
+        return self._writer.write(table, rows, seq=seq, day=day)
+
+    def delta(self, table: str, changed: pa.Table, removed: pa.Table, *, seq: int, day: date) -> Part:
+        """Write the rows of a table that are new or changed, and the keys of those that are gone."""
+        stamped = [_stamp(changed, seq, removed=False), _stamp(removed, seq, removed=True)]
+        return self._writer.write(table, pa.concat_tables(stamped, promote_options="default"), seq=seq, day=day)
+
+    def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
+        """Write all rows of a table; every part of it with a lower seq is superseded."""
+        return self._writer.write(
+            table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True
+        )
+
+    def merge(self, table: str, parts: Sequence[Part], *, seq: int, day: date) -> tuple[Part, list[Part]] | None:
+        """One part in place of many small ones, and those it supersedes; None while there are few."""
+        small = due_for_merging(parts)
+        if not small:
+            return None
+        rows = merged_rows(self._root, small, self._keys[table])
+        return self._writer.write(table, rows, seq=seq, day=day, kind="merged"), small
+
+    def wants_base(self, table: str, parts: Sequence[Part]) -> bool:
+        """Whether a new base of a changeable table is due."""
+        return bool(self._keys[table]) and due_for_snapshot(parts)
+
+    def publish(self, parts: Sequence[Part]) -> None:
+        """Let readers see exactly these parts, all at once."""
+        tables = {table: TableParts(key) for table, key in self._keys.items()}
+        for part in parts:
+            target = tables["spans"].tombstones if part.table == TOMBSTONES else tables[part.table].parts
+            target.append(part)
+        write_catalogue(self._catalogue, self._root, tables, self._views)
+
+    def rows(self, parts: Sequence[Part], row_ids: Sequence[int]) -> pa.Table:
+        """The stored spans with these row ids."""
+        files = [str(self._root / part.path) for part in parts if part.table == "spans"]
+        return ds.dataset(files, format="parquet").to_table(filter=ds.field("row_id").isin(list(row_ids)))
+
+    def sweep(self, known: Iterable[str]) -> None:
+        """Delete left-overs of a crash: files that nothing durable names."""
+        for path in self._writer.paths() - set(known):
+            self._writer.remove(path)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Delete superseded parts."""
+        for path in paths:
+            self._writer.remove(path)
+
+
+def _stamp(rows: pa.Table, seq: int, *, removed: bool) -> pa.Table:
+    count = rows.num_rows
+    stamped = rows.append_column("_seq", pa.repeat(pa.scalar(seq, pa.int64()), count))
+    return stamped.append_column("_removed", pa.repeat(pa.scalar(removed, pa.bool_()), count))

@@ -1,0 +1,117 @@
+"""The queue's SQLite file: made whole or not at all, opened for durability, its errors told in our terms."""
+
+import os
+import sqlite3
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from importlib import resources
+from pathlib import Path
+
+from weaklink_processor.errors import BrokenStore, Overloaded
+
+SCHEMA_VERSION = 1
+PAGE_BYTES = 16_384
+BUSY_SECONDS = 5.0
+
+PRAGMAS = (
+    "PRAGMA synchronous = FULL",  # a commit returns after the WAL's fsync
+    "PRAGMA fullfsync = ON",  # macOS: fsync alone leaves data in the drive's cache
+    "PRAGMA secure_delete = OFF",  # on in some builds, where every release would write its pages again
+    "PRAGMA wal_autocheckpoint = 1000",  # pages: 16 MB
+    f"PRAGMA journal_size_limit = {64 << 20}",  # what the WAL file is cut back to after a burst
+    "PRAGMA trusted_schema = OFF",
+)
+
+PASSING_FAULTS = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    }
+)
+"""Primary result codes that say "not now"; every other one says that the file is not what we wrote."""
+
+
+def create(path: Path) -> None:
+    """Make the file, readable by its owner only, unless it is there.
+
+    Built under another name and linked into place, so that another process finds all of it or nothing.
+    """
+    if path.exists():
+        return
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(descriptor)
+    draft = Path(name)
+    try:
+        _fill(draft)
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()
+    _sync_folder(path.parent)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open an existing queue file in autocommit mode; BrokenStore when it is not one of ours."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,  # so that close() may come from another thread
+    )
+    try:
+        _check_version(connection, path)
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into Overloaded or BrokenStore, naming the file."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # a fault of the caller, such as using a store after closing it
+    except sqlite3.Error as error:
+        primary = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        kind = Overloaded if primary in PASSING_FAULTS else BrokenStore
+        raise kind(f"{path}: {error}") from error
+
+
+def _fill(draft: Path) -> None:
+    schema = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(f"PRAGMA synchronous = FULL; BEGIN; {schema}; PRAGMA user_version = {SCHEMA_VERSION};")
+        connection.execute("INSERT INTO identity VALUES (?)", (str(uuid.uuid4()),))
+        connection.execute("COMMIT")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        raise BrokenStore(f"{path}: queue format {version} is newer than the {SCHEMA_VERSION} that this weaklink reads")
+    if version != SCHEMA_VERSION:
+        raise BrokenStore(f"{path}: not a weaklink queue")

@@ -1,0 +1,234 @@
+"""The durable queue: rows in order of arrival, kept until every consumer is done with them.
+
+One SQLite file that any number of processes may open. Writers take turns, readers wait for nobody.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+import structlog
+import zstandard
+
+from weaklink_processor.errors import Overloaded, UsageError
+from weaklink_processor.queue import database, framing
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+APPEND = """
+    INSERT INTO queue (received_at, size, stored, payload, total)
+    VALUES (?1, ?2, ?3, ?4, ?3 + coalesce((SELECT total FROM queue ORDER BY offset DESC LIMIT 1), 0))
+"""
+READ = "SELECT offset, received_at, size, payload FROM queue WHERE offset > ? ORDER BY offset"
+REGISTER = """
+    INSERT INTO consumers
+    VALUES (?, coalesce((SELECT min(offset) - 1 FROM queue), (SELECT value FROM last_offset)))
+    ON CONFLICT DO NOTHING
+"""
+SWEEP = "DELETE FROM queue WHERE offset <= (SELECT min(done) FROM consumers)"
+STATS = """
+    SELECT count(*), coalesce((SELECT bytes FROM fill), 0), coalesce(min(offset), 0),
+           (SELECT value FROM last_offset), min(received_at), (SELECT count(*) FROM quarantine)
+    FROM queue
+"""
+SET_ASIDE = "INSERT INTO quarantine SELECT offset, received_at, size, ?, payload FROM queue WHERE offset = ?"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One commit group: the protobuf ExportTraceServiceRequests of it, in order of arrival."""
+
+    offset: int
+    received_at: datetime
+    requests: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStats:
+    """How full the queue is; offsets are 0 where there is none."""
+
+    rows: int
+    bytes: int  # as stored: compressed
+    first_offset: int  # oldest row still there
+    last_offset: int  # highest ever given
+    consumers: dict[str, int]  # last offset done
+    oldest_received_at: datetime | None
+    quarantined: int  # rows set aside, not part of the other numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    offset: int
+    received_at: int
+    size: int
+    payload: bytes
+
+
+class QueueStore:
+    """A queue file. Any thread may use it: each gets its own connection."""
+
+    def __init__(self, path: Path, *, max_bytes: int) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+        self._own = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        with self._connected() as db:
+            (self.id,) = db.execute("SELECT id FROM identity").fetchone()
+
+    @classmethod
+    def open(cls, path: Path, *, max_bytes: int) -> Self:
+        """Open the file, made if missing.
+
+        `max_bytes` bounds what waits, as stored. BrokenStore: not a queue, damaged, or from a newer version.
+        UsageError: its folder cannot be written to.
+        """
+        try:
+            with database.translated(path):
+                database.create(path)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from error
+        return cls(path, max_bytes=max_bytes)
+
+    def append(self, requests: Sequence[bytes], received_at: datetime) -> int:
+        """Add one row and return its offset once it is fsynced; Overloaded when the queue or the disk is full."""
+        self._check_room()
+        block = framing.join(requests)
+        payload = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(block)
+        moment = (received_at - EPOCH) // MICROSECOND
+        with self._writing() as db:
+            offset = db.execute(APPEND, (moment, len(block), len(payload), payload)).lastrowid
+        assert offset is not None  # noqa: S101 - an INSERT that returned has a row id
+        return offset
+
+    def read(self, after: int, max_bytes: int) -> list[Row]:
+        """Rows with an offset above `after`, in order: about `max_bytes` uncompressed, and one at least if any waits.
+
+        A damaged row is set aside, logged, and passed over.
+        """
+        while stored := self._stored(after, max_bytes):
+            rows = [row for row in map(self._unpacked, stored) if row]
+            if rows:
+                return rows
+            after = stored[-1].offset
+        return []
+
+    def progress(self, consumer: str) -> int:
+        """The last offset that `consumer` is done with, 0 at first."""
+        return self._value("SELECT done FROM consumers WHERE name = ?", consumer)
+
+    def register(self, consumer: str) -> None:
+        """From now on rows wait for `consumer`; a new one starts at the oldest row still there."""
+        with self._writing() as db:
+            db.execute(REGISTER, (consumer,))
+
+    def forget(self, consumer: str) -> None:
+        """Rows wait for `consumer` no longer."""
+        with self._writing() as db:
+            db.execute("DELETE FROM consumers WHERE name = ?", (consumer,))
+            db.execute(SWEEP)
+
+    def release(self, consumer: str, offset: int) -> None:
+        """`consumer` is done up to `offset`; delete what all are done with. LookupError: not registered."""
+        with self._writing() as db:
+            known = db.execute("UPDATE consumers SET done = max(done, ?) WHERE name = ?", (offset, consumer)).rowcount
+            if not known:
+                raise LookupError(f"{consumer!r} is not a consumer of {self._path}")
+            db.execute(SWEEP)
+
+    def quarantine(self, offset: int, reason: str) -> None:
+        """Set a row aside: it is kept, and never read again. A row no longer in the queue: nothing happens."""
+        with self._writing() as db:
+            moved = db.execute(SET_ASIDE, (reason, offset)).rowcount
+            db.execute("DELETE FROM queue WHERE offset = ?", (offset,))
+        if moved:
+            log.error("queue row set aside", offset=offset, reason=reason, file=str(self._path))
+
+    def mark(self, name: str) -> int:
+        """A number kept under `name`, 0 if there is none."""
+        return self._value("SELECT value FROM marks WHERE name = ?", name)
+
+    def set_mark(self, name: str, value: int) -> None:
+        """Keep `value` under `name`, durably."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
+
+    def stats(self) -> QueueStats:
+        """One consistent look at the queue."""
+        with self._connected() as db, db:
+            db.execute("BEGIN")
+            rows, size, first, last, oldest, quarantined = db.execute(STATS).fetchone()
+            consumers = dict(db.execute("SELECT name, done FROM consumers").fetchall())
+        received = None if oldest is None else EPOCH + oldest * MICROSECOND
+        return QueueStats(rows, size, first, last, consumers, received, quarantined)
+
+    def close(self) -> None:
+        """Close every thread's connection; no other thread may be at work in the store."""
+        while self._connections:
+            self._connections.pop().close()
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with database.translated(self._path):
+            connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+            if connection is None:
+                connection = self._own.connection = database.connect(self._path)
+                self._connections.append(connection)
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: committed and fsynced at the end, rolled back on an exception."""
+        with self._connected() as db:
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                yield db
+
+    def _value(self, query: str, name: str) -> int:
+        with self._connected() as db:
+            found = db.execute(query, (name,)).fetchone()
+        return 0 if found is None else int(found[0])
+
+    def _check_room(self) -> None:
+        with self._connected() as db:
+            found = db.execute("SELECT bytes FROM fill").fetchone()
+        if found and found[0] >= self._max_bytes:
+            raise Overloaded(f"the queue holds {found[0]} bytes, and {self._max_bytes} is its limit")
+
+    def _stored(self, after: int, max_bytes: int) -> list[_Stored]:
+        """Rows as they lie in the file: fetched first and unpacked later, so that no reader holds up the WAL."""
+        stored = []
+        size = 0
+        with self._connected() as db:
+            cursor = db.execute(READ, (after,))
+            for fields in cursor:
+                stored.append(_Stored(*fields))
+                size += stored[-1].size
+                if size >= max_bytes:
+                    break
+            cursor.close()
+        return stored
+
+    def _unpacked(self, stored: _Stored) -> Row | None:
+        try:
+            block = _decompressed(stored)
+            requests = framing.split(block)
+        except (zstandard.ZstdError, ValueError) as error:
+            self.quarantine(stored.offset, f"damaged: {error}")
+            return None
+        return Row(stored.offset, EPOCH + stored.received_at * MICROSECOND, requests)
+
+
+def _decompressed(stored: _Stored) -> bytes:
+    """The row's block; ZstdError or ValueError when it is damaged, found out before memory is taken for it."""
+    size = zstandard.frame_content_size(stored.payload)
+    if size != stored.size:
+        raise ValueError(f"block of {size} bytes, {stored.size} were written")
+    return zstandard.ZstdDecompressor().decompress(stored.payload)

@@ -1,0 +1,81 @@
+"""The body of an HTTP request: read and decompressed as it comes in, never more of it in memory than allowed."""
+
+import zlib
+from typing import Final, Protocol
+
+from starlette.requests import ClientDisconnect, Request
+
+from weaklink_processor.errors import BadData, TooLarge
+from weaklink_processor.receive.status import WrongType
+
+GZIP: Final = 16 + zlib.MAX_WBITS  # zlib's way of asking for a gzip header and trailer
+
+
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Read the whole body, decompressed: TooLarge as soon as either form is, BadData when it is damaged or cut short.
+
+    WrongType: a content encoding other than gzip.
+    """
+    decoder = _decoder(request.headers.get("content-encoding", ""))
+    _check_size(int(request.headers.get("content-length", 0)), max_bytes)
+    sent = 0
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            sent += len(chunk)
+            _check_size(sent, max_bytes)
+            body += decoder.feed(chunk, max_bytes - len(body) + 1)
+            _check_size(len(body), max_bytes)
+    except ClientDisconnect as error:
+        raise BadData("the client left before the end of its request") from error
+    decoder.finish()
+    return bytes(body)
+
+
+class _Decoder(Protocol):
+    def feed(self, chunk: bytes, room: int) -> bytes:
+        """Decode a chunk, into `room` bytes at most where that is more than the chunk; BadData when damaged."""
+
+    def finish(self) -> None:
+        """Nothing more comes; BadData when something is missing."""
+
+
+class _Identity:
+    def feed(self, chunk: bytes, room: int) -> bytes:  # noqa: ARG002 - a chunk is never larger than it is
+        return chunk
+
+    def finish(self) -> None:
+        """Whatever came is whole: HTTP itself says where a body ends."""
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(GZIP)
+
+    def feed(self, chunk: bytes, room: int) -> bytes:
+        try:
+            decoded = self._stream.decompress(chunk, room) if chunk and not self._stream.eof else b""
+        except zlib.error as error:
+            raise BadData(f"damaged gzip stream: {error}") from error
+        if self._stream.unused_data:
+            raise BadData("data after the end of the gzip stream")
+        return decoded
+
+    def finish(self) -> None:
+        if not self._stream.eof:
+            raise BadData("the gzip stream is cut short")
+
+
+_DECODERS: Final[dict[str, type[_Identity | _Gzip]]] = {"": _Identity, "identity": _Identity, "gzip": _Gzip}
+
+
+def _decoder(encoding: str) -> _Decoder:
+    try:
+        return _DECODERS[encoding.strip().lower()]()
+    except KeyError:
+        raise WrongType(f"content encoding {encoding!r}: only gzip is understood") from None
+
+
+def _check_size(size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise TooLarge(f"request of more than {max_bytes} bytes, as sent or decompressed")

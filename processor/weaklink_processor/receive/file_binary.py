@@ -1,0 +1,51 @@
+"""Protobuf in a file: a varint length before each request (`.binpb`).
+
+https://protobuf.dev/programming-guides/techniques/#streaming
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Final
+
+from weaklink_processor.errors import BadData
+from weaklink_processor.receive.accept import parse_request
+from weaklink_processor.receive.faults import fault
+from weaklink_processor.receive.limits import Limits
+
+VARINT_BYTES: Final = 10  # 64 bits, 7 to a byte
+SEVEN_BITS: Final = 0x7F  # a byte above this one is not the last of its varint
+
+
+def read(name: str, stream: io.BufferedReader, limits: Limits) -> Iterator[bytes]:
+    """Give the requests of a length-delimited file; UsageError with file and offset in the decompressed bytes."""
+    offset = 0
+    while digits := _varint(stream):
+        place = f"{name}: byte {offset}"
+        if digits[-1] > SEVEN_BITS:
+            raise fault(place, "neither OTLP JSON nor the length of a protobuf message")
+        length = sum((digit & SEVEN_BITS) << 7 * index for index, digit in enumerate(digits))
+        if length > limits.max_recv_bytes:
+            raise fault(place, f"a message of {length} bytes, and {limits.max_recv_bytes} is the limit")
+        payload = stream.read(length)
+        if len(payload) < length:
+            raise fault(place, f"cut short: {len(payload)} bytes of a message of {length}")
+        _check(place, payload)
+        yield payload
+        offset += len(digits) + length
+
+
+def _check(place: str, payload: bytes) -> None:
+    try:
+        parse_request(payload)
+    except BadData as error:
+        raise fault(place, error) from error
+
+
+def _varint(stream: io.BufferedReader) -> bytes:
+    """Read the bytes of one varint: none at the end, and a last one above SEVEN_BITS where it has no end."""
+    digits = b""
+    while len(digits) < VARINT_BYTES and (digit := stream.read(1)):
+        digits += digit
+        if digit[0] <= SEVEN_BITS:
+            break
+    return digits

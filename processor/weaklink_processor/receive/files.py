@@ -1,0 +1,58 @@
+"""OTLP files: JSON or length-delimited protobuf, plain, gzip or zstd. The content tells which.
+
+One request is in memory at a time.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from weaklink_processor.receive import file_binary, file_json
+from weaklink_processor.receive.faults import fault
+from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.streams import DAMAGES, decompressed, look_ahead
+
+STDIN: Final = "-"
+
+JSON_HEAD: Final = re.compile(
+    rb"""\s* (?: \{ \s* (?: "[^\x00-\x1f] | \} | \Z )  # an object: a member's name, its end, or not seen yet
+               | \[ \s* (?: [{\]] | \Z )               # an array: no OTLP, but that is for the JSON reader to say
+               | \Z )""",
+    re.VERBOSE,
+)
+"""How JSON begins and length-delimited OTLP does not.
+
+A first length of 123 is a `{` too, and the field tag behind it a line feed. Where JSON then has the first letter of a
+name, protobuf has a second tag, and those of OTLP are control characters.
+"""
+
+
+def read_requests(source: str | Path | BinaryIO, limits: Limits | None = None) -> Iterator[bytes]:
+    """Give every request of a file as protobuf that parses; its spans are not judged.
+
+    `source`: a path, - for stdin, or a binary stream. UsageError: it cannot be read, or it is damaged, cut short or
+    not OTLP; names file and line, or file and byte offset.
+    """
+    name, opened = _open(source)
+    with opened as stream:
+        try:
+            head, whole = look_ahead(decompressed(stream))
+            read = file_json.read if JSON_HEAD.match(head) else file_binary.read
+            yield from read(name, whole, limits or Limits())
+        except DAMAGES as error:
+            raise fault(name, f"damaged: {error}") from error
+
+
+def _open(source: str | Path | BinaryIO) -> tuple[str, AbstractContextManager[BinaryIO]]:
+    match source:
+        case str() | Path() if str(source) == STDIN:
+            return "stdin", nullcontext(sys.stdin.buffer)
+        case str() | Path():
+            try:
+                return str(source), Path(source).open("rb")
+            except OSError as error:
+                raise fault(str(source), error.strerror) from error
+    return str(getattr(source, "name", "stream")), nullcontext(source)

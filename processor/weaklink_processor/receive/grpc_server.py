@@ -1,0 +1,83 @@
+"""OTLP over gRPC: TraceService/Export in raw bytes, and the standard health service.
+
+Nothing else is registered, so the metrics and logs services are UNIMPLEMENTED.
+"""
+
+from typing import Final, NoReturn
+
+import grpc
+import grpc.aio
+import structlog
+from grpc_health.v1.health import aio as health  # type: ignore[attr-defined]  # its stubs leave it out
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+
+from weaklink_processor.errors import UsageError, WeaklinkError
+from weaklink_processor.receive.address import Address, listen
+from weaklink_processor.receive.intake import Intake
+from weaklink_processor.receive.status import answer_to, status_of
+
+TRACE_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
+HEALTH_NAMES: Final = ("", TRACE_SERVICE)  # the whole server, and its one service
+STATUS_DETAILS: Final = "grpc-status-details-bin"  # where gRPC carries a google.rpc.Status
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
+
+log = structlog.get_logger(__name__)
+
+
+class GrpcServer:
+    """The gRPC listener; stop works without a start, and twice."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._health = health.HealthServicer()
+        self._server: grpc.aio.Server | None = None
+
+    async def start(self, address: Address) -> Address:
+        """Listen, and return the address with its real port; UsageError when that cannot be."""
+        self._server = grpc.aio.server(
+            options=(
+                ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
+                ("grpc.max_receive_message_length", self._intake.limits.max_recv_bytes),  # as sent and decompressed
+            )
+        )
+        # No deserializer: the handler gets the message's bytes.
+        methods = {"Export": grpc.unary_unary_rpc_method_handler(self._export)}
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(TRACE_SERVICE, methods),))
+        add_HealthServicer_to_server(self._health, self._server)
+        port = _bind(self._server, address)
+        await self._server.start()
+        for name in HEALTH_NAMES:
+            await self._health.set(name, HealthCheckResponse.SERVING)
+        return Address(address.host, port)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Report NOT_SERVING, refuse new calls, and give those under way some time."""
+        await self._health.enter_graceful_shutdown()
+        if self._server is not None:
+            await self._server.stop(grace_seconds)
+
+    async def _export(self, payload: bytes, context: Context) -> bytes:
+        try:
+            response = await self._intake.take(payload)
+        except WeaklinkError as error:
+            await _refuse(error, context)
+        except Exception as error:
+            log.exception("export failed")
+            await _refuse(error, context)
+        return response.SerializeToString()
+
+
+async def _refuse(error: Exception, context: Context) -> NoReturn:
+    status = status_of(error)
+    details = ((STATUS_DETAILS, status.SerializeToString()),)
+    await context.abort(answer_to(error).grpc, status.message, details)
+
+
+def _bind(server: grpc.aio.Server, address: Address) -> int:
+    listen(address).close()  # gRPC would not tell why it cannot
+    try:
+        return server.add_insecure_port(str(address))
+    except RuntimeError as error:
+        raise UsageError(f"cannot listen on {address}: {error}") from error

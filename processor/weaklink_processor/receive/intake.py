@@ -1,0 +1,58 @@
+"""The one way in for both protocols: judge, hand to the queue, and only then answer."""
+
+import time
+from collections.abc import Awaitable, Callable
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
+
+from weaklink_processor.errors import Overloaded
+from weaklink_processor.receive.accept import Accepted, accept
+from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.status import RETRY_SECONDS
+
+Append = Callable[[bytes], Awaitable[None]]
+
+
+class Intake:
+    """Takes payloads into the queue, and knows whether it lately could."""
+
+    def __init__(self, append: Append, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self._append = append
+        self._clock = clock
+        self._draining = False
+        self._overloaded_until = clock()
+
+    async def take(self, payload: bytes) -> ExportTraceServiceResponse:
+        """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
+        accepted = accept(payload, self.limits)
+        if accepted.spans:
+            await self._queue(accepted.payload)
+        return _response(accepted)
+
+    @property
+    def ready(self) -> bool:
+        """Whether new clients are welcome: not draining, and not overloaded a moment ago."""
+        return not self._draining and self._clock() >= self._overloaded_until
+
+    def drain(self) -> None:
+        """Be no longer ready; what is still under way is taken."""
+        self._draining = True
+
+    async def _queue(self, payload: bytes) -> None:
+        try:
+            await self._append(payload)
+        except Overloaded:
+            self._overloaded_until = self._clock() + RETRY_SECONDS
+            raise
+        self._overloaded_until = self._clock()
+
+
+def _response(accepted: Accepted) -> ExportTraceServiceResponse:
+    if not accepted.rejected:
+        return ExportTraceServiceResponse()  # full success leaves partial_success unset
+    partial = ExportTracePartialSuccess(rejected_spans=accepted.rejected, error_message=accepted.reason)
+    return ExportTraceServiceResponse(partial_success=partial)

@@ -1,0 +1,51 @@
+"""The receiver: both listeners in one event loop, until told to stop."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from weaklink_processor.receive.address import Address
+from weaklink_processor.receive.grpc_server import GrpcServer
+from weaklink_processor.receive.http_server import HttpServer
+from weaklink_processor.receive.intake import Append, Intake
+from weaklink_processor.receive.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverSettings:
+    """Where to listen, as host:port (port 0: any free one), and how much to take."""
+
+    grpc: str = "127.0.0.1:4317"
+    http: str = "127.0.0.1:4318"
+    limits: Limits = field(default_factory=Limits)
+    grace_seconds: int = 5  # for requests under way at a stop
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where the receiver listens, with the real ports."""
+
+    grpc: Address
+    http: Address
+
+
+async def run_receiver(
+    settings: ReceiverSettings, append: Append, *, stop: asyncio.Event, on_ready: Callable[[Bound], None]
+) -> None:
+    """Take OTLP on both protocols until `stop` is set, then drain.
+
+    `append` returns when a request is durable; until then its client waits. UsageError: an address that cannot be
+    listened on, named with the reason; nothing is left listening then.
+    """
+    intake = Intake(append, settings.limits)
+    grpc, http = GrpcServer(intake), HttpServer(intake)
+    try:
+        bound = Bound(
+            grpc=await grpc.start(Address.parse(settings.grpc)),
+            http=await http.start(Address.parse(settings.http)),
+        )
+        on_ready(bound)
+        await stop.wait()
+    finally:
+        intake.drain()
+        await asyncio.gather(grpc.stop(settings.grace_seconds), http.stop(settings.grace_seconds))

@@ -1,0 +1,251 @@
+"""The only place that constructs things: settings in, running parts out.
+
+Imports of rooms are inside the functions, so that a process loads only what it runs: the parent of `serve`
+holds neither gRPC nor DuckDB, and the receiver no DuckDB.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from weaklink_processor.config import Config
+from weaklink_processor.errors import UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from weaklink_processor.analyst.analyst import Analyst
+    from weaklink_processor.analyst.state import State
+    from weaklink_processor.analyst.step import Sent
+    from weaklink_processor.emit.exporter import ExportSettings
+    from weaklink_processor.emit.worker import EmitWorker
+    from weaklink_processor.queue.store import QueueStore
+    from weaklink_processor.receive.limits import Limits
+
+_MIB = 1024 * 1024
+_RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
+_EMIT_DRAIN_SECONDS = 2.0
+QUEUE_FILE = "queue.sqlite"
+STATE_FILE = "state.duckdb"
+CATALOGUE_FILE = "weaklink.duckdb"
+ANALYST = "analyst"
+"""The analyst's name among the queue's consumers."""
+
+
+def limits(config: Config) -> "Limits":
+    """Return the bounds on a request that came in neither over gRPC nor over HTTP: the wider of the two."""
+    from weaklink_processor.receive.limits import Limits
+
+    grpc = config.receiver.grpc.max_recv_msg_size_mib * _MIB
+    return Limits(max_recv_bytes=max(grpc, config.receiver.http.max_request_body_size))
+
+
+@contextmanager
+def open_queue(config: Config) -> "Iterator[QueueStore]":
+    """Open the queue; every row waits for the analyst from the first one on."""
+    from weaklink_processor.queue.store import QueueStore
+
+    with closing(QueueStore.open(config.data_dir / QUEUE_FILE, max_bytes=config.queue.max_bytes)) as queue:
+        queue.register(ANALYST)
+        yield queue
+
+
+@contextmanager
+def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open the views read-only, times shown in UTC.
+
+    Raises:
+        UsageError: there is no data folder, or nothing has been published yet.
+    """
+    import duckdb
+
+    path = config.data_dir / CATALOGUE_FILE
+    require_data_dir(config)
+    if not is_published(config):
+        raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
+    with duckdb.connect(path, read_only=True) as catalogue:
+        catalogue.execute("SET TimeZone = 'UTC'")
+        yield catalogue
+
+
+def is_published(config: Config) -> bool:
+    """Return whether there are views to query."""
+    return (config.data_dir / CATALOGUE_FILE).exists()
+
+
+def require_data_dir(config: Config, file: str = "") -> None:
+    """Refuse a folder that is not there, or that lacks this file of ours.
+
+    Raises:
+        UsageError: it is so.
+    """
+    if not (config.data_dir / file).exists():
+        raise UsageError(
+            f"no data folder {config.data_dir}: name one with --data-dir, or make one with `weaklink serve`"
+        )
+
+
+def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], None]) -> None:
+    """Take spans until `stop` is set, then drain.
+
+    Raises:
+        UsageError: an endpoint cannot be listened on.
+    """
+    from weaklink_processor.queue.writer import QueueWriter
+    from weaklink_processor.receive import process
+
+    settings = process.ReceiverSettings(
+        grpc=config.receiver.grpc.endpoint,
+        http=config.receiver.http.endpoint,
+        limits=limits(config),
+        grace_seconds=_RECEIVER_GRACE_SECONDS,
+    )
+
+    async def receive() -> None:
+        with open_queue(config) as queue:
+            writer = QueueWriter(queue)
+            try:
+                await process.run_receiver(
+                    settings, writer.append, stop=_in_this_loop(stop), on_ready=lambda _: on_ready()
+                )
+            finally:
+                await writer.stop()
+
+    asyncio.run(receive())
+
+
+def _in_this_loop(stop: threading.Event) -> asyncio.Event:
+    """Return an event of the running loop that is set when `stop` is."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+
+    def forward() -> None:
+        stop.wait()
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(stopped.set)
+
+    threading.Thread(target=forward, name="stop", daemon=True).start()
+    return stopped
+
+
+def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], None]) -> None:
+    """Apply what is queued until `stop` is set, then as much of what is left as the drain time allows."""
+    with open_queue(config) as queue, _analyst(config, queue) as (analyst, worker):
+        if worker:
+            worker.start()
+        on_ready()
+        analyst.run(stop)
+
+
+def drain(config: Config) -> None:
+    """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock."""
+    with open_queue(config) as queue, _analyst(config, queue) as (analyst, worker):
+        if worker:
+            worker.start()
+        analyst.drain()
+
+
+@contextmanager
+def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, EmitWorker | None]]":
+    """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
+    from weaklink_analysis.engine import Engine
+    from weaklink_analysis.operations import Settings
+    from weaklink_analysis.views import create_statements
+
+    from weaklink_processor.analyst.analyst import Analyst
+    from weaklink_processor.analyst.caution import Caution
+    from weaklink_processor.analyst.state import State
+    from weaklink_processor.analyst.step import LAKE_KEYS, Step
+    from weaklink_processor.decode.batch import decode
+    from weaklink_processor.lake.lake import Lake
+
+    analysis = config.analysis
+    settings = Settings(
+        max_hops=analysis.max_hops,
+        min_threshold=analysis.min_threshold,
+        flag_threshold=analysis.flag_threshold,
+        clock_skew_seconds=analysis.clock_skew,
+        pass_threshold=analysis.threshold,
+        quiet_seconds=analysis.quiet_period,
+    )
+    with closing(State.open(config.data_dir / STATE_FILE)) as state:
+        worker = _emit_worker(config, queue, state)
+        step = Step(
+            state,
+            Engine(state.connection, settings),
+            Lake(config.data_dir, LAKE_KEYS, create_statements()),
+            queue_id=queue.id,
+            settings=settings,
+            decode=decode,
+            sent=_sent(config, queue) if worker else None,
+        )
+        step.recover(_now())
+        analyst = Analyst(
+            queue,
+            step,
+            Caution(queue, decode),
+            clock=_now,
+            publish_seconds=analysis.publish_interval,
+            on_progress=worker.wake if worker else lambda: None,
+        )
+        with closing(step):
+            yield analyst, worker
+        if worker:
+            worker.stop(_EMIT_DRAIN_SECONDS)
+
+
+def _emit_worker(config: Config, queue: "QueueStore", state: "State") -> "EmitWorker | None":
+    """Build the worker of the forward endpoint; rows wait for it, and no longer for an endpoint that was dropped."""
+    from weaklink_processor.analyst.feeds import forward_feed, outbox_feed
+    from weaklink_processor.emit.exporter import OtlpExporter
+    from weaklink_processor.emit.worker import EmitWorker
+
+    consumer = _forward_consumer(config)
+    for known in queue.stats().consumers:
+        if known not in (ANALYST, consumer):
+            queue.forget(known)
+    if config.forward.url is None or consumer is None:
+        return None
+    queue.register(consumer)
+    return EmitWorker(
+        OtlpExporter(config.forward.url, _export_settings(config)),
+        forward_feed(queue, state.connection, consumer),
+        outbox_feed(queue, state.connection, consumer),
+    )
+
+
+def _export_settings(config: Config) -> "ExportSettings":
+    from weaklink_processor.emit.exporter import ExportSettings
+    from weaklink_processor.emit.retry import Backoff
+
+    forward, retry = config.forward, config.forward.retry_on_failure
+    return ExportSettings(
+        timeout_seconds=forward.timeout,
+        headers=tuple(forward.headers.items()),
+        gzip=forward.compression == "gzip",
+        root_certificates=forward.tls.ca_file.read_bytes() if forward.tls.ca_file else None,
+        backoff=Backoff(
+            initial_seconds=retry.initial_interval,
+            max_seconds=retry.max_interval,
+            multiplier=retry.multiplier,
+            max_elapsed_seconds=retry.max_elapsed_time,
+        ),
+    )
+
+
+def _forward_consumer(config: Config) -> str | None:
+    """Return the endpoint's name among the queue's consumers, and that of its mark in the outbox."""
+    return f"forward:{config.forward.url}" if config.forward.url else None
+
+
+def _sent(config: Config, queue: "QueueStore") -> "Callable[[], Sent]":
+    from weaklink_processor.analyst.step import Sent
+
+    consumer = _forward_consumer(config) or ""
+    return lambda: Sent(outbox_seq=queue.mark(consumer), queue_offset=queue.progress(consumer))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

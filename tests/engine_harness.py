@@ -1,0 +1,59 @@
+"""An engine over an in-memory database, fed with real OTLP requests through the real decoder."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pyarrow as pa
+from otlp import S, payload
+from weaklink_analysis.engine import Engine
+from weaklink_analysis.identity import fingerprint
+from weaklink_analysis.operations import Settings
+from weaklink_analysis.spans import SPAN_SCHEMA
+from weaklink_processor.decode.batch import decode
+
+NOW = datetime(2026, 9, 1, tzinfo=UTC)
+
+
+class Analysis:
+    """What the analyst does with an engine, without files: each `feed` is one batch."""
+
+    def __init__(
+        self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None
+    ) -> None:
+        self.database = database or duckdb.connect()
+        self.engine = Engine(self.database, settings or Settings())
+        self._stored: dict[int, dict[str, object]] = {}
+        self._next = 0
+
+    def feed(self, spans: Sequence[S]) -> None:
+        """Absorb one batch of spans."""
+        batch = decode([payload(spans)])
+        first, self._next = self._next, self._next + len(batch)
+        self.engine.start()
+        sifted = self.engine.sift(batch, first, lambda rows: {row: fingerprint(self._stored[row]) for row in rows})
+        row_ids = pa.array(range(first, first + len(batch)), pa.int64()).filter(pa.array(sifted.kept))
+        kept = batch.take(sifted.kept)
+        self._stored |= dict(zip(row_ids.to_pylist(), kept.spans.select(SPAN_SCHEMA.names).to_pylist(), strict=True))
+        if len(kept):
+            self.engine.admit(kept, row_ids, sifted.superseded)
+            self.engine.absorb(NOW)
+
+    def evaluate(self) -> int:
+        """Judge every trace that waits; how many got a new revision."""
+        self.engine.start()
+        return self.engine.evaluate(NOW, timedelta(0))
+
+    def table(self, name: str) -> list[dict[str, object]]:
+        """A published table's rows without the keys that depend on the order of arrival, sorted."""
+        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "revision", "evaluated_at"}
+        rows = self.engine.snapshot(name).to_pylist()
+        visible = [{key: value for key, value in row.items() if key not in hidden} for row in rows]
+        return sorted(visible, key=repr)
+
+    def memories(self) -> dict[str, dict[str, object]]:
+        """The newest version of each memory by its id."""
+        rows = sorted(self.table("memory_versions"), key=lambda row: str(row["version"]).zfill(9))
+        return {str(row["memory_id"]): row for row in rows}
+
+

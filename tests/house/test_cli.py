@@ -1,0 +1,47 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from shell import printed, refused, weaklink
+from weaklink_processor.cli import COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    """--help works for each command, hidden ones too."""
+    assert printed(command, "--help").startswith(f"Usage: python -m weaklink_processor {command}")
+
+
+def test_help_lists_what_users_call() -> None:
+    """The list of commands holds no child processes."""
+    shown = printed("--help")
+    assert "serve" in shown
+    assert "receiver" not in shown
+    assert "analyst" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["serve", "--nonsense"], "No such option"),
+        (["chain"], "Missing argument 'MEMORY_ID'"),
+        (["replay"], "Missing argument 'FILE...'"),
+        (["sql", "SELECT 1", "--format", "xml"], "'xml' is not one of"),
+        (["serve", "--grpc", "nowhere"], "--grpc: 'nowhere': expected HOST:PORT"),
+        (["serve", "--config", "none.yaml"], "none.yaml"),
+        (["receiver"], "a part of `weaklink serve`"),
+        (["analyst"], "a part of `weaklink serve`"),
+    ],
+)
+def test_wrong_use_is_exit_code_2(tmp_path: Path, arguments: list[str], expected: str) -> None:
+    """Wrong use is told on standard error, without a traceback, and changes nothing."""
+    assert expected in refused(*arguments, cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_installed_program_is_the_same() -> None:
+    """`weaklink` is on the path of the environment that it is installed in."""
+    assert Path(sys.executable).with_name("weaklink").exists()
+    assert weaklink("--version").stdout.startswith(b"python -m weaklink_processor, version")

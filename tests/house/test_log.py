@@ -1,0 +1,49 @@
+import json
+import subprocess
+import sys
+
+SCRIPT = """
+import logging, sys, threading, warnings
+import structlog
+early = structlog.get_logger("early")
+from weaklink_processor import log
+from weaklink_processor.config import Log
+log.configure(Log(level=sys.argv[1], format=sys.argv[2]), "tester")
+early.info("ours", number=1)
+logging.getLogger("grpc").warning("theirs %s", 2)
+thread = threading.Thread(target=lambda: early.warning("from a thread"))
+thread.start(); thread.join()
+try:
+    1 / 0
+except ZeroDivisionError:
+    early.exception("failed")
+"""
+
+
+def logged(level: str, form: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", SCRIPT, level, form], capture_output=True, text=True, check=True)
+
+
+def test_json_has_an_object_a_line() -> None:
+    """Our own and other libraries' messages have one form, with level, time and process, also from threads."""
+    done = logged("info", "json")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [(line["event"], line["level"], line["process"]) for line in lines] == [
+        ("ours", "info", "tester"),
+        ("theirs 2", "warning", "tester"),
+        ("from a thread", "warning", "tester"),
+        ("failed", "error", "tester"),
+    ]
+    assert all(line["timestamp"].endswith("Z") for line in lines)
+    assert lines[0]["number"] == 1
+    assert lines[3]["exception"][0]["exc_type"] == "ZeroDivisionError"
+    assert done.stdout == ""
+
+
+def test_console_is_for_people() -> None:
+    """Console lines carry no colours away from a terminal, and the level is a bound."""
+    text = logged("warning", "console").stderr
+    assert "theirs 2" in text
+    assert "ours" not in text
+    assert "ZeroDivisionError" in text
+    assert "\x1b" not in text

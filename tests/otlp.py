@@ -1,0 +1,111 @@
+"""OTLP requests for tests: spans as plain values, made into the generated protobuf classes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+Value = str | bool | int | float | Sequence[str]
+
+SECOND = 1_000_000_000
+DAWN = 1_790_000_000 * SECOND
+"""A moment in 2026, in nanoseconds."""
+
+
+@dataclass(frozen=True)
+class S:
+    """A span. Numbers stand for ids (trace 7 is 00..07); start and end are seconds after DAWN."""
+
+    trace: int
+    span: int
+    name: str = "op"
+    parent: int = 0
+    start: float = 0.0
+    end: float = 0.0
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    error: bool = False
+    service: str = "svc"
+    environment: str = ""
+
+
+def write(trace: int, span: int, memory: str, confidence: Value | None, at: float = 0.0, **more: object) -> S:
+    """A memledger write of a memory, ended `at`."""
+    return _memory("add", trace, span, memory, confidence, at, **more)
+
+
+def read(trace: int, span: int, memory: str, confidence: Value | None, at: float = 0.0, **more: object) -> S:
+    """A memledger read that names a memory."""
+    return _memory("recall", trace, span, memory, confidence, at, **more)
+
+
+def _memory(verb: str, trace: int, span: int, memory: str, confidence: Value | None, at: float, **more: object) -> S:
+    parents = more.pop("parents", ())
+    agent, session, hedged = more.pop("agent", "a"), more.pop("session", "s"), more.pop("hedged", False)
+    attributes = {
+        "memledger.memory.operation": verb,
+        "memledger.memory.id": memory,
+        "memledger.memory.confidence": confidence,
+        "memledger.memory.source_agent_id": agent,
+        "memledger.memory.session_id": session,
+        "memledger.memory.hedged": hedged,
+        "memledger.memory.parent_ids": "[" + ",".join(f'"{parent}"' for parent in parents) + "]",  # type: ignore[attr-defined]
+    }
+    carried = {key: value for key, value in attributes.items() if value is not None}
+    return S(trace, span, f"memledger.memory.{verb}", start=at, end=at, attributes=carried, **more)  # type: ignore[arg-type]
+
+
+def trace_id(number: int) -> bytes:
+    """16 bytes."""
+    return number.to_bytes(16)
+
+
+def span_id(number: int) -> bytes:
+    """8 bytes."""
+    return number.to_bytes(8)
+
+
+def request(spans: Iterable[S]) -> ExportTraceServiceRequest:
+    """One request with a resource for each span."""
+    message = ExportTraceServiceRequest()
+    for s in spans:
+        resource = message.resource_spans.add()
+        resource.resource.attributes.append(_key_value("service.name", s.service))
+        if s.environment:
+            resource.resource.attributes.append(_key_value("deployment.environment.name", s.environment))
+        resource.scope_spans.add().spans.append(_span(s))
+    return message
+
+
+def payload(spans: Iterable[S]) -> bytes:
+    """One request, serialized."""
+    return request(spans).SerializeToString()
+
+
+def _span(s: S) -> Span:
+    return Span(
+        trace_id=trace_id(s.trace),
+        span_id=span_id(s.span),
+        parent_span_id=span_id(s.parent) if s.parent else b"",
+        name=s.name,
+        start_time_unix_nano=DAWN + int(s.start * SECOND),
+        end_time_unix_nano=DAWN + int(s.end * SECOND),
+        attributes=[_key_value(key, value) for key, value in s.attributes.items()],
+        status=Status(code=Status.STATUS_CODE_ERROR) if s.error else None,
+    )
+
+
+def _key_value(key: str, value: Value) -> KeyValue:
+    match value:
+        case bool():
+            any_value = AnyValue(bool_value=value)
+        case int():
+            any_value = AnyValue(int_value=value)
+        case float():
+            any_value = AnyValue(double_value=value)
+        case str():
+            any_value = AnyValue(string_value=value)
+        case _:
+            any_value = AnyValue(array_value=ArrayValue(values=[AnyValue(string_value=item) for item in value]))
+    return KeyValue(key=key, value=any_value)

@@ -1,0 +1,27 @@
+"""Runs weaklink's command line as a user does: a process of its own, its output and its exit code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = (sys.executable, "-m", "weaklink_processor")
+
+
+def weaklink(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*PROGRAM, *map(str, arguments)], input=stdin, cwd=cwd, capture_output=True, check=False)
+
+
+def refused(*arguments: str | Path, cwd: Path | None = None) -> str:
+    """Return the message of a call that must be refused as wrong use, without a traceback or any output."""
+    done = weaklink(*arguments, cwd=cwd)
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b""), message
+    assert "Traceback" not in message
+    return message
+
+
+def printed(*arguments: str | Path, cwd: Path | None = None) -> str:
+    """Return what a call that must succeed prints."""
+    done = weaklink(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()

@@ -1,0 +1,141 @@
+"""A real OTLP/gRPC trace server for tests: keeps what it is sent, and fails, dawdles or goes away on demand."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call as it came in."""
+
+    time: float  # time.monotonic()
+    request: bytes
+    metadata: dict[str, str | bytes]
+
+
+@dataclass(slots=True)
+class _Failure:
+    code: grpc.StatusCode
+    message: str
+    retry_after: float | None
+    left: float  # how many more calls fail
+
+
+@dataclass(slots=True)
+class OtlpSink:
+    """`with OtlpSink() as sink` listens on `sink.endpoint`; `requests` are those answered with success, in order."""
+
+    delay: float = 0.0  # seconds before each answer
+    partial: ExportTracePartialSuccess | None = None  # what each success says
+    credentials: grpc.ServerCredentials | None = None
+    requests: list[bytes] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    port: int = 0
+    _failure: _Failure | None = None
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _server: grpc.Server | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """host:port, the same after `stop` and `start`."""
+        return f"localhost:{self.port}" if self.credentials else f"127.0.0.1:{self.port}"
+
+    def fail(
+        self, code: grpc.StatusCode, message: str = "", *, retry_after: float | None = None, times: float = float("inf")
+    ) -> None:
+        """Answer the next calls with this code, and with RetryInfo when retry_after (seconds) is given."""
+        self._failure = _Failure(code, message, retry_after, times)
+
+    def recover(self) -> None:
+        """Answer with success again."""
+        self._failure = None
+
+    def spans(self) -> list[Span]:
+        """Return every span received, in order."""
+        requests = [ExportTraceServiceRequest.FromString(request) for request in list(self.requests)]
+        return [
+            span for request in requests for each in request.resource_spans for scope in each.scope_spans
+            for span in scope.spans
+        ]  # fmt: skip
+
+    def wait_for(self, reached: Callable[[Self], bool], timeout: float = 10.0) -> None:
+        """Block until the condition holds, which is looked at after each call; TimeoutError if it never does."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: reached(self), timeout):
+                raise TimeoutError(f"sink has {len(self.requests)} requests of {len(self.attempts)} attempts")
+
+    def start(self) -> None:
+        """Listen; on the former port, if there was one."""
+        handler = grpc.unary_unary_rpc_method_handler(self._export)
+        self._server = grpc.server(ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Export": handler}),))
+        address = f"127.0.0.1:{self.port}"
+        if self.credentials:
+            self.port = self._server.add_secure_port(address, self.credentials)
+        else:
+            self.port = self._server.add_insecure_port(address)
+        self._server.start()
+
+    def stop(self) -> None:
+        """Go away: calls in flight are cut off."""
+        if self._server:
+            self._server.stop(grace=0).wait()
+            self._server = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _export(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        metadata = dict(context.invocation_metadata())
+        with self._changed:
+            self.attempts.append(Attempt(time.monotonic(), request, metadata))
+            failure = self._next_failure()
+            self._changed.notify_all()
+        time.sleep(self.delay)
+        if failure:
+            _abort(context, failure)
+        with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+        return ExportTraceServiceResponse(partial_success=self.partial).SerializeToString()
+
+    def _next_failure(self) -> _Failure | None:
+        failure = self._failure
+        if failure is None or failure.left <= 0:
+            return None
+        failure.left -= 1
+        return failure
+
+
+def _abort(context: grpc.ServicerContext, failure: _Failure) -> None:
+    if failure.retry_after is not None:
+        status = Status(code=failure.code.value[0], message=failure.message)
+        delay = Duration()
+        delay.FromNanoseconds(int(failure.retry_after * 1e9))
+        status.details.add().Pack(RetryInfo(retry_delay=delay))
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    context.abort(failure.code, failure.message)

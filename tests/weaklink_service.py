@@ -1,0 +1,138 @@
+"""`weaklink serve` as a real process, for tests."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Self
+
+import duckdb
+import psutil
+
+PATIENCE = 60.0
+"""Seconds that anything may take on a busy machine before a test gives up."""
+
+TABLES = (
+    "spans",
+    "memory_operations",
+    "memory_versions",
+    "memories",
+    "derivations",
+    "evaluations",
+    "evaluation_checks",
+)
+ARRIVAL_COLUMNS = {"revision", "evaluated_at"}
+"""What may depend on when spans arrived; everything else is a function of which spans arrived."""
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
+    """Return as soon as the condition holds."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience:.0f} s in vain for {what}")
+        time.sleep(0.05)
+
+
+class Service:
+    """A running service on ports of its own."""
+
+    def __init__(self, data_dir: Path, forward: str | None = None, settings: Mapping[str, str] | None = None) -> None:
+        self.data_dir = data_dir
+        self.grpc, self.http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+        self._forward = ["--forward", forward] if forward else []
+        self._environment = {
+            "WEAKLINK_ANALYSIS__QUIET_PERIOD": "1",
+            "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.2",
+            "WEAKLINK_FORWARD__RETRY_ON_FAILURE__INITIAL_INTERVAL": "0.2",
+        } | dict(settings or {})
+        self._process: subprocess.Popen[str] | None = None
+        self.log = data_dir.with_suffix(".log")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start it and return when it is ready."""
+        command = [sys.executable, "-m", "weaklink_processor", "serve", "--data-dir", str(self.data_dir)]
+        command += ["--grpc", self.grpc, "--http", self.http, *self._forward]
+        with self.log.open("a") as log:
+            self._process = subprocess.Popen(
+                command, env=os.environ | self._environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        self.greeting = self._read_greeting()
+
+    def stop(self) -> int:
+        """SIGTERM, and its exit code."""
+        if self._process is None:
+            return 0
+        self._process.terminate()
+        code = self._process.wait(PATIENCE)
+        assert self._process.stdout
+        self._process.stdout.close()
+        self._process = None
+        return code
+
+    def child(self, name: str) -> psutil.Process | None:
+        """The process of the receiver or the analyst, if it is there just now."""
+        assert self._process
+        for process in psutil.Process(self._process.pid).children():
+            try:
+                if name in process.cmdline():
+                    return process
+            except psutil.NoSuchProcess:
+                continue
+        return None
+
+    def kill(self, name: str) -> None:
+        """SIGKILL for the receiver or the analyst, if it is there just now."""
+        if process := self.child(name):
+            process.send_signal(signal.SIGKILL)
+
+    def query(self, sql: str) -> list[tuple[object, ...]]:
+        """Rows, as any reader in another process sees them now."""
+        with duckdb.connect(str(self.data_dir / "weaklink.duckdb"), read_only=True) as connection:
+            return connection.execute(sql).fetchall()
+
+    def count(self, relation: str) -> int:
+        """How many rows there are now; 0 before anything was published."""
+        try:
+            return int(str(self.query(f"SELECT count(*) FROM {relation}")[0][0]))  # noqa: S608
+        except duckdb.IOException:
+            return 0
+
+    def _read_greeting(self) -> str:
+        assert self._process and self._process.stdout
+        lines = []
+        for line in self._process.stdout:
+            lines.append(line)
+            if " sql " in line:
+                return "".join(lines)
+        raise AssertionError(f"it ended before it was ready:\n{self.log.read_text()}")
+
+
+def tables(data_dir: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Whole tables, in an order of their own, without what depends on arrival."""
+    with duckdb.connect(str(data_dir / "weaklink.duckdb"), read_only=True) as connection:
+        return {name: _rows(connection, name) for name in TABLES}
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[object, ...]]:
+    columns = [name for (name, *_) in connection.execute(f"DESCRIBE {table}").fetchall()]
+    chosen = ", ".join(name for name in columns if name not in ARRIVAL_COLUMNS)
+    return sorted(connection.execute(f"SELECT {chosen} FROM {table}").fetchall(), key=repr)  # noqa: S608
