@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 import duckdb
 import pyarrow as pa
+
 from otlp import S, payload
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.identity import fingerprint
@@ -18,13 +20,17 @@ NOW = datetime(2026, 9, 1, tzinfo=UTC)
 class Analysis:
     """What the analyst does with an engine, without files: each `feed` is one batch."""
 
-    def __init__(
-        self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None
-    ) -> None:
+    def __init__(self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None) -> None:
         self.database = database or duckdb.connect()
         self.engine = Engine(self.database, settings or Settings())
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.database.close()
 
     def feed(self, spans: Sequence[S]) -> None:
         """Absorb one batch of spans."""
@@ -55,5 +61,3 @@ class Analysis:
         """The newest version of each memory by its id."""
         rows = sorted(self.table("memory_versions"), key=lambda row: str(row["version"]).zfill(9))
         return {str(row["memory_id"]): row for row in rows}
-
-

@@ -40,7 +40,9 @@ def read(trace: int, span: int, memory: str, confidence: Value | None, at: float
     return _memory("recall", trace, span, memory, confidence, at, **more)
 
 
-def _memory(verb: str, trace: int, span: int, memory: str, confidence: Value | None, at: float, **more: object) -> S:
+def _memory(  # noqa: PLR0917
+    verb: str, trace: int, span: int, memory: str, confidence: Value | None, at: float, **more: object
+) -> S:
     parents = more.pop("parents", ())
     agent, session, hedged = more.pop("agent", "a"), more.pop("session", "s"), more.pop("hedged", False)
     attributes = {

@@ -52,7 +52,8 @@ class Service:
         self.data_dir = data_dir
         self.grpc, self.http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
         self._forward = ["--forward", forward] if forward else []
-        self._environment = {
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("WEAKLINK_")}
+        self._environment = outside | {
             "WEAKLINK_ANALYSIS__QUIET_PERIOD": "1",
             "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.2",
             "WEAKLINK_FORWARD__RETRY_ON_FAILURE__INITIAL_INTERVAL": "0.2",
@@ -73,15 +74,15 @@ class Service:
         command += ["--grpc", self.grpc, "--http", self.http, *self._forward]
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
-                command, env=os.environ | self._environment, stdout=subprocess.PIPE, stderr=log, text=True
+                command, env=self._environment, stdout=subprocess.PIPE, stderr=log, text=True
             )
         self.greeting = self._read_greeting()
 
-    def stop(self) -> int:
-        """SIGTERM, and its exit code."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send the signal; its exit code."""
         if self._process is None:
             return 0
-        self._process.terminate()
+        self._process.send_signal(number)
         code = self._process.wait(PATIENCE)
         assert self._process.stdout
         self._process.stdout.close()
@@ -112,12 +113,13 @@ class Service:
     def count(self, relation: str) -> int:
         """How many rows there are now; 0 before anything was published."""
         try:
-            return int(str(self.query(f"SELECT count(*) FROM {relation}")[0][0]))  # noqa: S608
+            return int(str(self.query(f"SELECT count(*) FROM {relation}")[0][0]))
         except duckdb.IOException:
             return 0
 
     def _read_greeting(self) -> str:
-        assert self._process and self._process.stdout
+        assert self._process
+        assert self._process.stdout
         lines = []
         for line in self._process.stdout:
             lines.append(line)
@@ -135,4 +137,4 @@ def tables(data_dir: Path) -> dict[str, list[tuple[object, ...]]]:
 def _rows(connection: duckdb.DuckDBPyConnection, table: str) -> list[tuple[object, ...]]:
     columns = [name for (name, *_) in connection.execute(f"DESCRIBE {table}").fetchall()]
     chosen = ", ".join(name for name in columns if name not in ARRIVAL_COLUMNS)
-    return sorted(connection.execute(f"SELECT {chosen} FROM {table}").fetchall(), key=repr)  # noqa: S608
+    return sorted(connection.execute(f"SELECT {chosen} FROM {table}").fetchall(), key=repr)

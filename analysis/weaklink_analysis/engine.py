@@ -80,11 +80,12 @@ class Engine:
         self._recognise()
         self._db.unregister("incoming")
         self._inherit()
-        self._rebuild_versions()
-        self._rebuild_edges()
-        self._rebuild_chains()
-        self._resolve_operations()
-        self._collect_changes()
+        if any(map(self._count, ("named_operations", "removed_operations", "inherited"))):
+            self._rebuild_versions()
+            self._rebuild_edges()
+            self._rebuild_chains()
+            self._resolve_operations()
+            self._collect_changes()
         self._await_quiet(arrived_at)
 
     def evaluate(self, now: datetime, quiet: timedelta) -> int:
@@ -171,26 +172,24 @@ class Engine:
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
 
     def _recognise(self) -> None:
-        columns = ", ".join(f"{column} {kind}" for column, kind in OPERATION_COLUMNS.items())
-        self._db.execute(f"CREATE OR REPLACE TEMP TABLE recognised ({columns}, convention VARCHAR)")
-        for convention in CONVENTIONS:
-            self._recognise_by(convention)
+        recognised = " UNION ALL BY NAME ".join(
+            self._recognised(convention, place) for place, convention in enumerate(CONVENTIONS)
+        )
+        self._db.execute(f"CREATE OR REPLACE TEMP VIEW recognised AS {recognised}")
         self._temp("fresh_operations")
         self._temp("new_names")
         self._db.execute("INSERT INTO names BY NAME FROM new_names")
         self._run("merge_operations")
         self._temp("named_operations")
 
-    def _recognise_by(self, convention: Convention) -> None:
+    def _recognised(self, convention: Convention, place: int) -> str:
         attributes = ", ".join(f'"{key}"' for key in convention.reads)
         named = f"starts_with(name, '{convention.prefix}')" if convention.prefix else "FALSE"
-        self._temp(
-            "candidates",
-            f"SELECT row_id, name, parent, {attributes} FROM incoming WHERE {named} OR coalesce({attributes}) IS NOT NULL",
-        )
-        self._db.execute(
-            f"INSERT INTO recognised BY NAME SELECT *, '{convention.name}' AS convention FROM ({convention.sql}) AS r "
-            "ANTI JOIN recognised AS known ON r.row_id = known.row_id"
+        columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
+        return (
+            f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming "
+            f"WHERE {named} OR coalesce({attributes}) IS NOT NULL) "
+            f"SELECT {columns}, '{convention.name}' AS convention, {place} AS place FROM ({convention.sql}))"
         )
 
     def _inherit(self) -> None:
@@ -210,8 +209,10 @@ class Engine:
         self._run("merge_edges")
 
     def _rebuild_chains(self) -> None:
-        """Waves down the derivations: a version whose numbers changed makes its children due; it ends by itself,
-        since every number looks at most max_hops + 1 derivations up."""
+        """Go down the derivations in waves: a version whose numbers changed makes its children due.
+
+        It ends by itself, since every number looks at most max_hops + 1 derivations up.
+        """
         self._temp("frontier", self._model("first_frontier"))
         self._temp("changed_chains", "SELECT version_key FROM changed_versions")
         while self._count("frontier"):

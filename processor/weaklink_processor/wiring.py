@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _MIB = 1024 * 1024
 _RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
-_EMIT_DRAIN_SECONDS = 2.0
+_EMIT_DRAIN_SECONDS = 1.5
 QUEUE_FILE = "queue.sqlite"
 STATE_FILE = "state.duckdb"
 CATALOGUE_FILE = "weaklink.duckdb"
@@ -153,7 +154,6 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
     from weaklink_analysis.engine import Engine
     from weaklink_analysis.operations import Settings
     from weaklink_analysis.views import create_statements
-
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.caution import Caution
     from weaklink_processor.analyst.state import State
@@ -188,6 +188,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             Caution(queue, decode),
             clock=_now,
             publish_seconds=analysis.publish_interval,
+            release=partial(queue.release, ANALYST),
             on_progress=worker.wake if worker else lambda: None,
         )
         with closing(step):

@@ -1,10 +1,14 @@
 """An engine of its own for each test."""
 
+from collections.abc import Iterator
+
 import pytest
+
 from engine_harness import Analysis
 
 
 @pytest.fixture
-def analysis() -> Analysis:
+def analysis() -> Iterator[Analysis]:
     """An empty analysis."""
-    return Analysis()
+    with Analysis() as fresh:
+        yield fresh

@@ -3,9 +3,10 @@
 import random
 from collections.abc import Mapping
 
-from engine_harness import Analysis
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from engine_harness import Analysis
 from otlp import S, read, write
 from weaklink_analysis.operations import Settings
 
@@ -48,7 +49,9 @@ def test_a_late_parent_reaches_all_that_stood_on_it(analysis: Analysis) -> None:
 
 def test_an_ancestor_beyond_the_hops_bounds_nothing(analysis: Analysis) -> None:
     """Ancestors count up to max_hops derivations above; what is longer is truncated, and says so."""
-    chain = [write(1, n + 1, f"m{n}", 0.1 if n == 0 else 0.9, at=n, parents=[f"m{n - 1}"] if n else []) for n in range(8)]
+    chain = [
+        write(1, n + 1, f"m{n}", 0.1 if n == 0 else 0.9, at=n, parents=[f"m{n - 1}"] if n else []) for n in range(8)
+    ]
     analysis.feed(chain)
     got = numbers(analysis, "effective_confidence", "chain_depth", "chain_truncated")
     assert got["m5"] == (0.1, 5, False)
@@ -75,20 +78,20 @@ def test_a_memory_derived_from_its_own_past(analysis: Analysis) -> None:
 
 def test_other_settings_make_other_numbers() -> None:
     """max_hops and the thresholds are settings; resettling brings stored numbers in line with them."""
-    analysis = Analysis(Settings(max_hops=1, min_threshold=0.2, flag_threshold=0.9))
-    analysis.feed(STORY)
-    assert numbers(analysis, "effective_confidence", "confidence_flag", "chain_truncated") == {
-        "triage": (0.30, "FLAG", False),
-        "diagnosis": (0.30, "FLAG", False),
-        "action": (0.85, "FLAG", True),
-    }
-    again = Analysis(Settings(), database=analysis.database)
-    again.engine.resettle()
-    assert numbers(again, "effective_confidence", "confidence_flag", "chain_truncated") == {
-        "triage": (0.30, "FILTER", False),
-        "diagnosis": (0.30, "FILTER", False),
-        "action": (0.30, "FILTER", False),
-    }
+    with Analysis(Settings(max_hops=1, min_threshold=0.2, flag_threshold=0.9)) as analysis:
+        analysis.feed(STORY)
+        assert numbers(analysis, "effective_confidence", "confidence_flag", "chain_truncated") == {
+            "triage": (0.30, "FLAG", False),
+            "diagnosis": (0.30, "FLAG", False),
+            "action": (0.85, "FLAG", True),
+        }
+        again = Analysis(Settings(), database=analysis.database)
+        again.engine.resettle()
+        assert numbers(again, "effective_confidence", "confidence_flag", "chain_truncated") == {
+            "triage": (0.30, "FILTER", False),
+            "diagnosis": (0.30, "FILTER", False),
+            "action": (0.30, "FILTER", False),
+        }
 
 
 def bounded(declared: list[float], parents: list[list[int]], child: int, hops: int) -> float:
@@ -112,15 +115,17 @@ def graphs(draw: st.DrawFn) -> tuple[list[float], list[list[int]], list[list[int
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_hop_vectors_equal_the_walk(graph: tuple[list[float], list[list[int]], list[list[int]]]) -> None:
     """For any derivations, in any order and batching, the kept vectors say what a walk over ancestors says."""
     declared, parents, batches = graph
-    analysis = Analysis()
-    for batch in batches:
-        analysis.feed([write(1, n + 1, f"m{n}", declared[n], n, parents=[f"m{p}" for p in parents[n]]) for n in batch])
     expected = {f"m{n}": (bounded(declared, parents, n, hops=5),) for n in range(len(declared))}
-    assert numbers(analysis, "effective_confidence") == expected
+    with Analysis() as analysis:
+        for batch in batches:
+            analysis.feed(
+                [write(1, n + 1, f"m{n}", declared[n], n, parents=[f"m{p}" for p in parents[n]]) for n in batch]
+            )
+        assert numbers(analysis, "effective_confidence") == expected
 
 
 TABLES = ("memory_operations", "memory_versions", "derivations", "evaluations", "evaluation_checks")
@@ -141,19 +146,19 @@ def histories(draw: st.DrawFn) -> list[S]:
 
 
 @given(histories(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_tables_depend_on_the_set_of_spans_only(spans: list[S], rng: random.Random) -> None:
     """Shuffled, split and doubled, the same spans make the same tables."""
-    straight, other = Analysis(), Analysis()
-    straight.feed(spans)
-    straight.evaluate()
     shuffled = rng.sample(spans, len(spans)) + rng.sample(spans, 1)
-    while shuffled:
-        size = rng.randint(1, len(shuffled))
-        other.feed(shuffled[:size])
-        shuffled = shuffled[size:]
-        if rng.random() < 0.5:
-            other.evaluate()
-    other.evaluate()
-    for table in TABLES:
-        assert other.table(table) == straight.table(table), table
+    with Analysis() as straight, Analysis() as other:
+        straight.feed(spans)
+        straight.evaluate()
+        while shuffled:
+            size = rng.randint(1, len(shuffled))
+            other.feed(shuffled[:size])
+            shuffled = shuffled[size:]
+            if rng.random() < 0.5:
+                other.evaluate()
+        other.evaluate()
+        for table in TABLES:
+            assert other.table(table) == straight.table(table), table

@@ -224,6 +224,16 @@ def test_a_damaged_row_is_set_aside(store: QueueStore, path: Path, statement: st
     assert (store.stats().rows, store.stats().quarantined) == (2, 1)
 
 
+def test_a_flipped_bit_is_noticed(store: QueueStore, path: Path) -> None:
+    """A row whose bytes changed is set aside also where it still unpacks."""
+    store.append([Random(6).randbytes(2000)], NOON)
+    middle = "stored / 2"
+    flipped = f"substr(payload, 1, {middle} - 1) || x'42' || substr(payload, {middle} + 1)"
+    damage(path, f"UPDATE queue SET payload = CAST({flipped} AS BLOB)")
+    assert store.read(0, PLENTY) == []
+    assert store.stats().quarantined == 1
+
+
 def test_quarantine_keeps_the_row(store: QueueStore, path: Path) -> None:
     """A row set aside by a reader is out of the queue and still in the file; doing it twice is once."""
     store.append([b"poison"], NOON)
@@ -326,6 +336,14 @@ for number in range(1_000_000):
     offset = store.append([b"%d" % number, bytes(50_000)], datetime.now(UTC))
     print(offset, number, flush=True)
 """
+
+
+def test_commits_are_fsynced(store: QueueStore) -> None:
+    """Each connection writes ahead and syncs at every commit, and waits for its turn instead of failing."""
+    settings = {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "busy_timeout": 5000}
+    with store._connected() as db:
+        found = {name: db.execute(f"PRAGMA {name}").fetchone()[0] for name in settings}
+    assert found == settings
 
 
 def test_what_was_appended_survives_a_kill(path: Path) -> None:

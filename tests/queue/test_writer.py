@@ -126,23 +126,33 @@ async def test_a_few_clients_never_linger(store: QueueStore) -> None:
     """Clients that are no crowd are answered although the writer would linger for ever."""
     writer = QueueWriter(store, linger_seconds=3600)
     async with asyncio.timeout(10):
-        for _ in range(3):
-            await asyncio.gather(*(writer.append(b"x") for _ in range(CROWD)))
+        for count in (CROWD, 1, CROWD):
+            await asyncio.gather(*(writer.append(b"x") for _ in range(count)))
     await writer.stop()
 
 
-async def test_a_crowd_is_waited_for_and_no_longer(store: QueueStore) -> None:
-    """After a crowd's commit the writer waits until as many are back, and at most for the linger."""
-    writer = QueueWriter(store, linger_seconds=0.05)
-    await asyncio.gather(*(writer.append(b"x") for _ in range(CROWD + 4)))
-    before = len(rows(store))
-    first = asyncio.create_task(writer.append(b"first"))
-    await asyncio.sleep(0.01)
-    await asyncio.gather(*(writer.append(b"x") for _ in range(CROWD + 3)))
-    assert first.done()
-    assert len(rows(store)) == before + 1
-    await writer.append(b"alone")
-    assert len(rows(store)) == before + 2
+async def test_a_crowd_is_waited_for(store: QueueStore) -> None:
+    """After a crowd's commit the writer waits until as many are back, and they are one row."""
+    crowd = CROWD + 4
+    writer = QueueWriter(store, linger_seconds=3600)
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(writer.append(b"x") for _ in range(crowd)))
+        before = len(rows(store))
+        first = asyncio.create_task(writer.append(b"first"))
+        await asyncio.sleep(0.05)
+        assert not first.done()
+        await asyncio.gather(first, *(writer.append(b"x") for _ in range(crowd - 1)))
+    assert [len(row.requests) for row in rows(store)[before:]] == [crowd]
+    await writer.stop()
+
+
+async def test_a_crowd_that_stays_away_is_not_missed(store: QueueStore) -> None:
+    """One that comes alone after a crowd waits for the linger and no longer."""
+    writer = QueueWriter(store, linger_seconds=0.02)
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(writer.append(b"x") for _ in range(CROWD + 4)))
+        await writer.append(b"alone")
+    assert rows(store)[-1].requests == [b"alone"]
     await writer.stop()
 
 

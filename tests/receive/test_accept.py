@@ -42,9 +42,7 @@ def requests(span: st.SearchStrategy[Span]) -> st.SearchStrategy[ExportTraceServ
 ANY_SPAN = spans(
     one_of_lengths(16, 16, 16, 0, 8, 15, 17), one_of_lengths(8, 8, 8, 0, 7, 9, 16), one_of_lengths(0, 8, 8, 7, 16)
 )
-GOOD_SPAN = spans(
-    st.binary(min_size=16, max_size=16).filter(any), st.binary(min_size=8, max_size=8).filter(any), one_of_lengths(0, 8)
-)
+GOOD_SPAN = spans(one_of_lengths(16).filter(any), one_of_lengths(8).filter(any), one_of_lengths(0, 8))
 
 
 def is_good(span: Span) -> bool:
@@ -93,6 +91,23 @@ def request_of(*spans: Span) -> bytes:
     return ExportTraceServiceRequest(
         resource_spans=[ResourceSpans(scope_spans=[ScopeSpans(spans=spans)])]
     ).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Span(trace_id=bytes(16), span_id=SPAN),
+        Span(trace_id=TRACE[1:], span_id=SPAN),
+        Span(trace_id=TRACE, span_id=bytes(8)),
+        Span(trace_id=TRACE, span_id=TRACE),
+        Span(trace_id=TRACE, span_id=SPAN, parent_span_id=SPAN[1:]),
+    ],
+    ids=["zero trace", "short trace", "zero span", "long span", "short parent"],
+)
+def test_one_fault_is_enough(bad: Span) -> None:
+    """A span with a single bad id among good ones is found, whichever id it is."""
+    good = Span(trace_id=TRACE, span_id=SPAN, parent_span_id=bytes(8))
+    assert accept(request_of(good, bad, good), LIMITS).payload == request_of(good, good)
 
 
 def test_reasons_are_counted() -> None:

@@ -100,18 +100,18 @@ def test_from_stdin(source: str | Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("length", range(121, 126))
-def test_a_first_length_that_looks_like_json(length: int) -> None:
-    """Length-delimited protobuf is told from JSON also where its first byte is an opening brace."""
-    for schema_url in (False, True):
-        message = ExportTraceServiceRequest()
-        fill = message.resource_spans.add()
-        if schema_url:
-            message.resource_spans.add()  # puts the first one's length elsewhere
-        while len(message.SerializeToString()) < length:
-            fill.schema_url += "x"
-        payloads = [message.SerializeToString(), PAYLOADS[0]]
-        assert len(payloads[0]) == length
-        assert list(read_requests(io.BytesIO(framing.join(payloads)))) == payloads
+@pytest.mark.parametrize("second", [b"", b'"'], ids=["one resource", "two resources"])
+def test_a_first_length_that_looks_like_json(length: int, second: bytes) -> None:
+    """Length-delimited protobuf is told from JSON also where it begins with a brace, a line feed and a quote."""
+    message = ExportTraceServiceRequest()
+    for size in second:
+        message.resource_spans.add(schema_url="x" * (size - 2))
+    left = length - len(message.SerializeToString())
+    message.resource_spans.add(schema_url="x" * (left - 4))
+    payloads = [message.SerializeToString(), PAYLOADS[0]]
+    content = framing.join(payloads)
+    assert content.startswith(bytes([length]) + b"\n" + second)
+    assert list(read_requests(io.BytesIO(content))) == payloads
 
 
 GARBLED = LINES.splitlines(keepends=True)
@@ -180,6 +180,12 @@ def test_what_stands_before_a_fault_is_given() -> None:
     assert [next(reading) for _ in PAYLOADS] == PAYLOADS
     with pytest.raises(UsageError, match="stream:4"):
         next(reading)
+
+
+def test_only_json_that_goes_on_is_read_on() -> None:
+    """A faulty first line is told as such, and not mistaken for the beginning of an object as large as the file."""
+    with pytest.raises(UsageError, match="stream:1: not JSON"):
+        list(read_requests(io.BytesIO(b'{"resourceSpans": oops}\n' + LINES), Limits(max_recv_bytes=100)))
 
 
 @pytest.mark.parametrize("separator", [b"", b"\n"])

@@ -247,6 +247,7 @@ SPAN_PATH = "resourceSpans[0].scopeSpans[0].spans[0]"
         (attribute_json({"doubleValue": "1e999"}), ".doubleValue: expected a number"),
         (attribute_json({"doubleValue": 1}).replace(b": 1}", b": 1e999}"), ".doubleValue: expected a number"),
         (attribute_json({"bytesValue": "a"}), ".bytesValue: expected base64, got 'a'"),
+        (attribute_json({"bytesValue": "aGkh!"}), ".bytesValue: expected base64, got 'aGkh!'"),
         (attribute_json({"bytesValue": "a b="}), ".bytesValue: expected base64, got 'a b='"),
         (attribute_json("v"), f"{SPAN_PATH}.attributes[0].value: expected an object, got 'v'"),
     ],

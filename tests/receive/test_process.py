@@ -5,8 +5,9 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
+from http.client import HTTPConnection
 
 import grpc
 import pytest
@@ -144,18 +145,32 @@ def test_what_is_under_way_is_finished() -> None:
 
 
 def test_a_stop_does_not_wait_for_ever() -> None:
-    """A request that does not end within the grace is given up, and its client told so."""
+    """A request that does not end within the grace is given up, and its client told to come back."""
     with ThreadPoolExecutor(2) as clients:
         with running(replace(ANY_PORTS, grace_seconds=1)) as receiver:
             receiver.gate.clear()
-            call = clients.submit(receiver.export, GOOD)
-            wait_until(lambda: receiver.waiting == 1)
+            http, call = clients.submit(receiver.post, GOOD), clients.submit(receiver.export, GOOD)
+            wait_until(lambda: receiver.waiting == 2)
             began = time.monotonic()
             receiver.stop()
+            answer = http.result(10)
+            assert (answer.status, answer.headers["retry-after"]) == (503, "1")
             with pytest.raises(grpc.RpcError) as caught:
                 call.result(10)
             assert caught.value.code() in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
         assert time.monotonic() - began < 4
+
+
+def test_started_again_at_once() -> None:
+    """The ports of a receiver that stopped a moment ago are free for the next."""
+    with running() as receiver, closing(HTTPConnection(*receiver.bound.http)) as connection:
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
+        settings = replace(ANY_PORTS, grpc=str(receiver.bound.grpc), http=str(receiver.bound.http))
+        receiver.stop()  # closes the connection, whose address stays in TIME_WAIT
+        wait_until(lambda: is_free(settings.http) and is_free(settings.grpc))
+    with running(settings) as receiver:
+        assert receiver.post(GOOD).status == 200
 
 
 @pytest.mark.anyio

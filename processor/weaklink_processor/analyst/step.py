@@ -64,7 +64,7 @@ class Step:
         decode: Callable[[Sequence[bytes]], SpanBatch],
         sent: Callable[[], Sent] | None,
     ) -> None:
-        """`sent` tells what every destination has; None: there is no destination, and nothing is put into the outbox."""
+        """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox."""
         self._state, self._engine, self._lake = state, engine, lake
         self._settings, self._decode, self._sent = settings, decode, sent
         self._applied = state.applied(queue_id)
@@ -98,7 +98,7 @@ class Step:
         batch, origin = self._decoded(rows)
         with self._state.transaction():
             self._engine.start()
-            batch = self._without_own(batch, rows, origin)
+            batch = self._without_own(batch, origin)
             parts = self._absorb(batch, applied, rows[-1].received_at)
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
             self._finish(parts, applied, now)
@@ -135,8 +135,8 @@ class Step:
         requests = [request for row in rows for request in row.requests]
         return self._decode(requests), [row.offset for row in rows for _ in row.requests]
 
-    def _without_own(self, batch: SpanBatch, rows: Sequence[Row], origin: Sequence[int]) -> SpanBatch:
-        """weaklink's own spans that come back are neither stored nor analysed; the forwarder learns of them."""
+    def _without_own(self, batch: SpanBatch, origin: Sequence[int]) -> SpanBatch:
+        """Leave out own spans that came back: they are neither stored nor analysed, and the forwarder learns of them."""
         own = self._state.returned(batch.keys)
         if not own:
             return batch
@@ -247,6 +247,4 @@ def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:
 def _issued(evaluation: Evaluation) -> tuple[str, int, bytes, str, str]:
     span = evaluator_span(evaluation)
     payload = span.SerializeToString()
-    return (
-        evaluation.trace_id, int.from_bytes(span.span_id), payload, evaluation.service_name, evaluation.environment
-    )
+    return (evaluation.trace_id, int.from_bytes(span.span_id), payload, evaluation.service_name, evaluation.environment)

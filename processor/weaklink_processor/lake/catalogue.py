@@ -44,8 +44,8 @@ def write_catalogue(path: Path, lake: Path, tables: Mapping[str, TableParts], vi
 
 def _merged(lake: Path, table: TableParts) -> str:
     if not table.key:
-        replaced = f" ANTI JOIN {_read(lake, table.tombstones)} USING (row_id)" if table.tombstones else ""
-        return f"FROM {_read(lake, table.parts)}{replaced}"
+        replaced = f" WHERE row_id NOT IN (SELECT row_id FROM {_read(lake, table.tombstones)})"
+        return f"SELECT * FROM {_read(lake, table.parts)}{replaced if table.tombstones else ''}"
     newest_base = max((part.seq for part in table.parts if part.base), default=-1)
     bases = [part for part in table.parts if part.base and part.seq == newest_base]
     deltas = [part for part in table.parts if not part.base and part.seq > newest_base]

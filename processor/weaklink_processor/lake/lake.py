@@ -38,9 +38,7 @@ class Lake:
 
     def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
-        return self._writer.write(
-            table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True
-        )
+        return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
 
     def merge(self, table: str, parts: Sequence[Part], *, seq: int, day: date) -> tuple[Part, list[Part]] | None:
         """One part in place of many small ones, and those it supersedes; None while there are few."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import pyarrow as pa
@@ -34,4 +35,4 @@ def merged_rows(lake: Path, parts: Sequence[Part], key: Sequence[str]) -> pa.Tab
     with duckdb.connect() as connection:
         files = connection.read_parquet([str(lake / part.path) for part in parts], hive_partitioning=False)
         newest = f"QUALIFY row_number() OVER (PARTITION BY {', '.join(key)} ORDER BY _seq DESC) = 1"
-        return files.query("files", f"FROM files {newest}").to_arrow_table()
+        return cast("duckdb.DuckDBPyRelation", files.query("files", f"FROM files {newest}")).to_arrow_table()

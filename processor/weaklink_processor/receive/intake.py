@@ -1,5 +1,6 @@
 """The one way in for both protocols: judge, hand to the queue, and only then answer."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
@@ -48,6 +49,10 @@ class Intake:
         except Overloaded:
             self._overloaded_until = self._clock() + RETRY_SECONDS
             raise
+        except asyncio.CancelledError:
+            if not self._draining:
+                raise  # the client has gone
+            raise Overloaded("the receiver stopped before the request was stored") from None
         self._overloaded_until = self._clock()
 
 

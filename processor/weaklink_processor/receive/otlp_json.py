@@ -28,7 +28,7 @@ ARRAY: Final = "an array"
 SHALLOWER: Final = "fewer objects and arrays inside each other"
 
 
-class _Misfit(Exception):  # noqa: N818 - never leaves this file
+class _Misfit(Exception):
     """A value that is not what its place takes; the path to it is put together on the way up."""
 
     def __init__(self, expected: str, value: object) -> None:

@@ -1,0 +1,378 @@
+"""The load of the benchmarks: spans of agents at work, in requests that are made before time is taken.
+
+    python bench/load.py FILE.binpb [--spans 102400] [--spans-per-request 512]
+
+writes a file that `weaklink replay` reads. Traces of 10 spans, of about 820 bytes and 12 attributes; 40 % are
+memledger's memory spans, half writes with 0 to 3 parents among recent memories, half reads of one of those.
+"""
+
+import argparse
+import asyncio
+import gc
+import hashlib
+import json
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+import grpc
+import grpc.aio
+import numpy as np
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from weaklink_processor.queue import framing
+
+Value = str | bool | int | float
+Attributes = dict[str, Value]
+
+METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+DISTINCT_SPANS = 102_400
+"""Spans that are made; a longer run sends them again under other ids."""
+DAWN = 1_790_000_000_000_000_000  # nanoseconds: in 2026
+STEP = 1_000_000  # nanoseconds between two spans
+RECENT = 200  # memories that may be read and built upon
+BACKOFF_SECONDS = 0.1
+
+RESOURCE: Mapping[str, Value] = {
+    "service.name": "agent",
+    "service.version": "1.2.0",
+    "deployment.environment.name": "production",
+    "telemetry.sdk.language": "python",
+    "telemetry.sdk.name": "opentelemetry",
+    "telemetry.sdk.version": "1.45.0",
+}
+
+HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+SPAN_IDS = re.compile(rb"\x12[\x80-\xff][\x01-\x7f]\x0a\x10(.{16})\x12\x08(.{8})(?:\x22\x08(.{8}))?", re.DOTALL)
+"""How a span of 128 to 16,383 bytes begins on the wire: trace id, span id, and the parent's if it has one."""
+TEXT_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+CHANGED = 8  # bytes of an id, or hex digits of one that is text, that change from pass to pass
+
+
+class Template:
+    """A request that is sent many times, each time under ids of its own."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._bytes = np.frombuffer(bytearray(payload), np.uint8)
+        # From each place on eight bytes as one number: cheaper to change than one by one.
+        self._words = np.ndarray((len(payload) - CHANGED + 1,), np.uint64, self._bytes.data, strides=(1,))
+        spans = SPAN_IDS.finditer(payload)
+        self._binary_at = np.array([start for span in spans for start in map(span.start, (1, 2, 3)) if start >= 0])
+        self._binary = self._words[self._binary_at]
+        self._text_at = np.array([[found.start()] for found in TEXT_ID.finditer(payload)]) + np.arange(CHANGED)
+        self._digits = np.searchsorted(HEX, self._bytes[self._text_at]).astype(np.uint8)
+
+    def stamped(self, number: int) -> bytes:
+        """Return the request of this pass: equal ids stay equal, and no id is one of another pass."""
+        mask = np.frombuffer(hashlib.blake2b(number.to_bytes(8), digest_size=CHANGED).digest(), np.uint8)
+        self._words[self._binary_at] = self._binary ^ mask.view(np.uint64)
+        self._bytes[self._text_at] = HEX[self._digits ^ (mask & 15)]
+        return self._bytes.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a read shows of a memory."""
+
+    id: str
+    confidence: float
+    agent: str
+
+
+@dataclass(slots=True)
+class Run:
+    """Agents at work: an endless row of traces, the same for the same seed."""
+
+    rng: Random
+    vocabulary: Sequence[str] = ()
+    recent: deque[Memory] = field(default_factory=lambda: deque(maxlen=RECENT))
+    now: int = DAWN
+    agent: str = ""
+    session: str = ""
+
+    def __post_init__(self) -> None:
+        self.vocabulary = [self._word() for _ in range(50_000)]
+
+    def spans(self) -> Iterator[Span]:
+        """Yield the spans of one trace after the other; the root first, and as long as all the others."""
+        while True:
+            self.agent, self.session = f"agent-{self.rng.randrange(40)}", self._id()
+            trace_id, root_id = self.rng.randbytes(16), self.rng.randbytes(8)
+            for position, (name, attributes) in enumerate(TRACE):
+                self.now += STEP
+                yield Span(
+                    trace_id=trace_id,
+                    span_id=self.rng.randbytes(8) if position else root_id,
+                    parent_span_id=root_id if position else b"",
+                    name=name,
+                    kind=Span.SPAN_KIND_CLIENT if name == "chat" else Span.SPAN_KIND_INTERNAL,
+                    start_time_unix_nano=self.now,
+                    end_time_unix_nano=self.now + (self.rng.randrange(STEP) if position else len(TRACE) * STEP),
+                    flags=0x101,
+                    attributes=_key_values(attributes(self)),
+                )
+
+    def invoke(self) -> Attributes:
+        """Return what is on the span of an agent."""
+        return {
+            "openinference.span.kind": "AGENT",
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": self.agent,
+            "gen_ai.agent.id": self.agent,
+            "gen_ai.conversation.id": self.session,
+            "session.id": self.session,
+            "user.id": self._words(1),
+            "gen_ai.usage.input_tokens": self.rng.randrange(100_000),
+            "gen_ai.usage.output_tokens": self.rng.randrange(10_000),
+            "input.value": self._words(22),
+            "output.value": self._words(17),
+        }
+
+    def chat(self) -> Attributes:
+        """Return what is on the span of a model call."""
+        return {
+            "openinference.span.kind": "LLM",
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "anthropic",
+            "gen_ai.request.model": "claude",
+            "gen_ai.request.temperature": round(self.rng.random(), 1),
+            "gen_ai.request.max_tokens": 4096,
+            "gen_ai.usage.input_tokens": self.rng.randrange(100_000),
+            "gen_ai.usage.output_tokens": self.rng.randrange(10_000),
+            "gen_ai.response.id": self.rng.randbytes(12).hex(),
+            "gen_ai.conversation.id": self.session,
+            "input.value": self._words(28),
+            "output.value": self._words(20),
+        }
+
+    def tool(self) -> Attributes:
+        """Return what is on the span of a tool's call."""
+        return {
+            "openinference.span.kind": "TOOL",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": self.rng.choice(("search", "shell", "browse", "sql")),
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": self.rng.randbytes(12).hex(),
+            "gen_ai.conversation.id": self.session,
+            "gen_ai.tool.description": self._words(8),
+            "server.address": self._words(1),
+            "server.port": self.rng.randrange(65_536),
+            "input.value": self._words(22),
+            "output.value": self._words(25),
+        }
+
+    def write(self) -> Attributes:
+        """Return what memledger puts on the span of an `add`."""
+        parents = self.rng.sample(self.recent, k=min(self.rng.randrange(4), len(self.recent)))
+        memory = Memory(self._id(), round(self.rng.random(), 3), self.agent)
+        self.recent.append(memory)
+        parent_ids = json.dumps([parent.id for parent in parents])
+        return self._memory("add", memory) | {"memledger.memory.parent_ids": parent_ids, "input.value": self._words(16)}
+
+    def read(self) -> Attributes:
+        """Return what memledger puts on the span of a `recall`."""
+        found: Attributes = {"memledger.top_k": 8, "memledger.result_count": 1, "memledger.query": self._words(20)}
+        return self._memory("recall", self.rng.choice(self.recent)) | found
+
+    def _memory(self, operation: str, memory: Memory) -> Attributes:
+        return {
+            "openinference.span.kind": "RETRIEVER",
+            "memledger.memory.id": memory.id,
+            "memledger.memory.type": self.rng.choice(("semantic", "episodic", "procedural")),
+            "memledger.memory.confidence": memory.confidence,
+            "memledger.memory.source_agent_id": memory.agent,
+            "memledger.memory.session_id": self.session,
+            "memledger.memory.namespace": f"/team-{self.rng.randrange(8)}",
+            "memledger.memory.operation": operation,
+            "memledger.memory.hedged": self.rng.random() < 0.2,  # noqa: PLR2004
+        }
+
+    def _id(self) -> str:
+        return str(UUID(bytes=self.rng.randbytes(16), version=4))
+
+    def _word(self) -> str:
+        return "".join(self.rng.choices("abcdefghijklmnopqrstuvwxyz", k=self.rng.randint(3, 11)))
+
+    def _words(self, count: int) -> str:
+        return " ".join(self.rng.choices(self.vocabulary, k=count))
+
+
+TRACE: Sequence[tuple[str, Callable[[Run], Attributes]]] = (
+    ("invoke_agent", Run.invoke),
+    ("memledger.memory.add", Run.write),
+    ("chat", Run.chat),
+    ("memledger.memory.recall", Run.read),
+    ("execute_tool", Run.tool),
+    ("chat", Run.chat),
+    ("memledger.memory.add", Run.write),
+    ("chat", Run.chat),
+    ("memledger.memory.recall", Run.read),
+    ("chat", Run.chat),
+)
+"""The spans of a trace in order: name and attributes."""
+
+
+def requests(spans_per_request: int, seed: int = 0) -> Iterator[bytes]:
+    """Yield serialized ExportTraceServiceRequests without end; traces are cut where a request is full."""
+    spans = Run(Random(seed)).spans()
+    while True:
+        message = ExportTraceServiceRequest()
+        resource_spans = message.resource_spans.add()
+        resource_spans.resource.attributes.extend(_key_values(RESOURCE))
+        scope_spans = resource_spans.scope_spans.add()
+        scope_spans.scope.name = "bench"
+        scope_spans.spans.extend(islice(spans, spans_per_request))
+        yield message.SerializeToString()
+
+
+def _key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
+    return [KeyValue(key=key, value=_any_value(value)) for key, value in attributes.items()]
+
+
+def _any_value(value: Value) -> AnyValue:
+    match value:
+        case bool():
+            return AnyValue(bool_value=value)
+        case int():
+            return AnyValue(int_value=value)
+        case float():
+            return AnyValue(double_value=value)
+    return AnyValue(string_value=value)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to send to an OTLP/gRPC endpoint, HOST:PORT."""
+
+    endpoint: str
+    seconds: float
+    rate: float | None  # spans a second; None: as fast as they are acknowledged
+    spans_per_request: int
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of it. Moments are time.perf_counter(), which all processes share."""
+
+    begun: float
+    ended: float
+    acknowledged: int  # spans
+    refused: int  # spans
+    refusals: dict[str, int]  # calls by what the service said
+    bytes_per_span: float
+    latency_ms: dict[str, float]
+    cpu_seconds: float
+
+
+def offer(plan: Plan, control: Connection) -> None:
+    """Be the generator process: prepare, say so, and once told send and answer with Sent."""
+    count = -(-DISTINCT_SPANS // plan.spans_per_request)
+    templates = [Template(request) for request in islice(requests(plan.spans_per_request), count)]
+    gc.freeze()
+    asyncio.run(_Sender(plan, templates).run(control))
+
+
+async def _moment(due: float) -> float:
+    """Wait until a request is due, and return from when its latency counts.
+
+    One that is late counts from when it was due, so that a pause of the service is not overlooked.
+    """
+    early = due - time.perf_counter()
+    if early <= 0:
+        return due
+    await asyncio.sleep(early)
+    return time.perf_counter()
+
+
+class _Sender:
+    """Several unary calls at a time, from one event loop."""
+
+    def __init__(self, plan: Plan, templates: Sequence[Template]) -> None:
+        self._plan, self._templates = plan, templates
+        self._turn = 0
+        self._begun = 0.0
+        self._acknowledged = self._refused = self._bytes = 0
+        self._refusals = Counter[str]()
+        self._latencies: list[float] = []
+
+    async def run(self, control: Connection) -> None:
+        async with grpc.aio.insecure_channel(self._plan.endpoint) as channel:
+            await channel.channel_ready()
+            export: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHOD, None, None)
+            control.send("ready")
+            control.recv()
+            cpu, self._begun = time.process_time(), time.perf_counter()
+            await asyncio.gather(*(self._send(export) for _ in range(self._plan.in_flight)))
+            control.send(self._sent(time.perf_counter(), time.process_time() - cpu))
+
+    async def _send(self, export: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]") -> None:
+        while claimed := self._claim():
+            turn, due = claimed
+            begun = await _moment(due)
+            number, place = divmod(turn, len(self._templates))
+            request = self._templates[place].stamped(number)
+            try:
+                response = ExportTraceServiceResponse.FromString(await export(request))
+            except grpc.aio.AioRpcError as error:
+                self._refused += self._plan.spans_per_request
+                self._refusals[f"{error.code().name}: {error.details()}"] += 1
+                await asyncio.sleep(BACKOFF_SECONDS)
+                continue
+            self._latencies.append(time.perf_counter() - begun)
+            rejected = response.partial_success.rejected_spans
+            self._refused += rejected
+            self._acknowledged += self._plan.spans_per_request - rejected
+            self._bytes += len(request)
+
+    def _claim(self) -> tuple[int, float] | None:
+        """Return the number of the next request and when it is due; None at the end."""
+        now, end = time.perf_counter(), self._begun + self._plan.seconds
+        rate, turn = self._plan.rate, self._turn
+        due = self._begun + turn * self._plan.spans_per_request / rate if rate else now
+        if max(now, due) >= end:
+            return None
+        self._turn += 1
+        return turn, due
+
+    def _sent(self, ended: float, cpu_seconds: float) -> Sent:
+        p50, p99, most = np.percentile(self._latencies or [float("nan")], (50, 99, 100)) * 1000
+        return Sent(
+            begun=self._begun,
+            ended=ended,
+            acknowledged=self._acknowledged,
+            refused=self._refused,
+            refusals=dict(self._refusals),
+            bytes_per_span=self._bytes / max(self._acknowledged, 1),
+            latency_ms={"p50": float(p50), "p99": float(p99), "max": float(most)},
+            cpu_seconds=cpu_seconds,
+        )
+
+
+def main() -> None:
+    """Write a replay file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--spans", type=int, default=DISTINCT_SPANS, help="rounded up to whole requests")
+    parser.add_argument("--spans-per-request", type=int, default=512)
+    chosen = parser.parse_args()
+    count = -(-chosen.spans // chosen.spans_per_request)
+    with chosen.file.open("wb") as file:
+        for request in islice(requests(chosen.spans_per_request), count):
+            file.write(framing.join([request]))
+
+
+if __name__ == "__main__":
+    main()

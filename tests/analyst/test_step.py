@@ -1,0 +1,176 @@
+"""A step: all or nothing, and the same again after a crash at any line of it."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+
+from otlp import payload, write
+from weaklink_analysis.engine import Engine
+from weaklink_analysis.operations import Settings
+from weaklink_analysis.views import create_statements
+from weaklink_processor.analyst.state import State
+from weaklink_processor.analyst.step import LAKE_KEYS, Sent, Step
+from weaklink_processor.decode.batch import decode
+from weaklink_processor.errors import BrokenStore
+from weaklink_processor.lake.lake import Lake
+from weaklink_processor.lake.parts import PartWriter
+from weaklink_processor.queue.store import Row
+from weaklink_service import tables
+
+NOW = datetime(2026, 9, 1, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=1)
+
+
+class Crash(BaseException):
+    """Stands for the end of the process: nothing in the product catches it."""
+
+
+class Process:
+    """One life of the analyst on a data folder."""
+
+    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+        chosen = settings or Settings()
+        self.state = State.open(folder / "state.duckdb")
+        self.step = Step(
+            self.state,
+            Engine(self.state.connection, chosen),
+            Lake(folder, LAKE_KEYS, create_statements()),
+            queue_id="q",
+            settings=chosen,
+            decode=decode,
+            sent=lambda: Sent(0, 0),
+        )
+        self.step.recover(NOW)
+
+    def work(self, rows: Sequence[Row]) -> None:
+        """Apply the rows that are not applied yet, one a step, and evaluate."""
+        for row in rows:
+            if row.offset > self.step.offset:
+                self.step.apply([row], NOW, caught_up=True)
+                self.step.publish(NOW)
+        self.step.tick(LATER)
+        self.step.publish(LATER)
+
+    def end(self) -> None:
+        """Let go of the file."""
+        self.step.close()
+        self.state.close()
+
+
+def rows() -> list[Row]:
+    """Three queue rows: a chain in the wrong order, and a rewrite."""
+    batches = [
+        [write(1, 3, "action", 0.95, 3, parents=["diagnosis"]), write(2, 1, "other", 0.9, 1)],
+        [write(1, 1, "triage", 0.3, 1), write(1, 2, "diagnosis", 0.85, 2, parents=["triage"])],
+        [write(1, 1, "triage", 0.2, 1.5)],
+    ]
+    return [Row(offset, NOW, [payload(batch)]) for offset, batch in enumerate(batches, start=1)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[object, ...]]]:
+    """The tables of a run without a crash."""
+    folder = tmp_path_factory.mktemp("calm")
+    process = Process(folder)
+    process.work(rows())
+    process.end()
+    return tables(folder)
+
+
+CRASH_POINTS: dict[str, tuple[type, str]] = {
+    "before a part is written": (PartWriter, "write"),
+    "before the parts are noted": (State, "add_parts"),
+    "before the offset is noted": (State, "store_applied"),
+    "before spans are admitted": (Engine, "admit"),
+    "before they are analysed": (Engine, "absorb"),
+    "before evaluation": (Engine, "evaluate"),
+    "before the outbox": (State, "issue"),
+    "before readers see it": (Lake, "publish"),
+    "before tidying": (State, "expire"),
+}
+
+
+def crash_at(patch: pytest.MonkeyPatch, owner: type, name: str, call: int) -> None:
+    """Let the n-th call of a method end the process instead."""
+    original: Callable[..., object] = getattr(owner, name)
+    calls = iter(range(1, 1_000_000))
+
+    def ending(*arguments: object, **more: object) -> object:
+        if next(calls) == call:
+            raise Crash
+        return original(*arguments, **more)
+
+    patch.setattr(owner, name, ending)
+
+
+@pytest.mark.parametrize("point", CRASH_POINTS)
+@pytest.mark.parametrize("call", [1, 3])
+def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]], point: str, call: int
+) -> None:
+    """Whatever line the process ends at, the next one brings every table to what it would have been."""
+    first = Process(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        crash_at(patch, *CRASH_POINTS[point], call)
+        with contextlib.suppress(Crash):
+            first.work(rows())
+    first.end()
+    second = Process(tmp_path)
+    second.work(rows())
+    second.end()
+    assert tables(tmp_path) == undisturbed
+
+
+def test_a_replaced_queue_is_read_from_its_beginning(tmp_path: Path) -> None:
+    """Offsets mean something only within one queue file; row ids and publications go on."""
+    process = Process(tmp_path)
+    process.work(rows())
+    applied = process.state.applied("another")
+    process.end()
+    assert (applied.offset, applied.next_row_id > 0, applied.seq > 0) == (0, True, True)
+
+
+def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
+    """An EVALUATOR span is known by the ids that were issued, and is neither stored nor analysed."""
+    process = Process(tmp_path)
+    process.work(rows())
+    before = tables(tmp_path)
+    outbox = process.state.connection.execute("SELECT span FROM outbox").fetchall()
+    issued = [Span.FromString(span) for (span,) in outbox]
+    back = ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[ScopeSpans(spans=issued)])])
+    process.work([Row(4, NOW, [back.SerializeToString()])])
+    returned = process.state.connection.execute("SELECT queue_offset, count(*) FROM returned GROUP BY ALL").fetchall()
+    process.end()
+    assert len(issued) == 2
+    assert returned == [(4, 2)]
+    assert tables(tmp_path) == before
+
+
+def test_a_state_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    """What a newer version wrote is not touched, and the message says which file and what to do."""
+    process = Process(tmp_path)
+    process.state.connection.execute("UPDATE meta SET schema_version = 99")
+    process.end()
+    with pytest.raises(BrokenStore, match=r"state\.duckdb has schema version 99.*upgrade"):
+        State.open(tmp_path / "state.duckdb")
+
+
+def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path) -> None:
+    """A superseded part is deleted after its grace time, not before."""
+    process = Process(tmp_path)
+    process.work(rows())
+    base = next(part for part in process.state.parts("memory_versions") if part.base)
+    process.state.supersede([base], NOW)
+    process.state.add_parts([process.step._base("memory_versions", 9, NOW.date())])
+    process.step.apply([Row(4, NOW, [payload([write(3, 1, "x", 0.5, 1)])])], NOW, caught_up=True)
+    process.step.publish(NOW + timedelta(minutes=1))
+    assert (tmp_path / "lake" / base.path).exists()
+    process.step.apply([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], NOW, caught_up=True)
+    process.step.publish(NOW + timedelta(minutes=11))
+    process.end()
+    assert not (tmp_path / "lake" / base.path).exists()

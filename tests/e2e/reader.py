@@ -1,0 +1,33 @@
+"""A dashboard: asks weaklink.duckdb again and again, called as `reader.py DATA_DIR STOP_FILE`.
+
+A JSON line an answer: when it was asked (time.monotonic(), the same clock in every process) and the counts.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+
+COUNTED = ("spans", "memory_operations", "memory_versions", "memories", "derivations")
+PAUSE_SECONDS = 0.05
+
+
+def main(data_dir: str, stop_file: str) -> None:
+    while not Path(stop_file).exists():
+        asked = time.monotonic()
+        with duckdb.connect(f"{data_dir}/weaklink.duckdb", read_only=True) as connection:
+            columns = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in COUNTED)
+            counts = connection.execute(f"SELECT {columns}").fetchone()
+            connection.execute(
+                "SELECT service_name, count(*), max(duration_ms), sum(effective_confidence) "
+                "FROM spans LEFT JOIN memory_operations USING (trace_id, span_id) GROUP BY service_name"
+            ).fetchall()
+        sys.stdout.write(json.dumps([asked, *(counts or ())]) + "\n")
+        sys.stdout.flush()
+        time.sleep(PAUSE_SECONDS)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,39 @@
+"""When a service has caught up: its tables are those of an undisturbed run of the same requests."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from shell import printed
+from weaklink_processor.queue import framing
+from weaklink_service import Service, tables, wait_until
+
+Tables = Mapping[str, Sequence[tuple[object, ...]]]
+
+
+def undisturbed(requests: Sequence[bytes], folder: Path) -> Tables:
+    """The tables of a run that nothing disturbs: the requests from a file, each trace judged once all have come."""
+    file = folder / "requests.binpb"
+    file.write_bytes(framing.join(requests))
+    printed("replay", file, "--data-dir", folder / "undisturbed")
+    return tables(folder / "undisturbed")
+
+
+def wait_for_tables(service: Service, expected: Tables) -> None:
+    """Return once the service's tables equal these; the first table that never does is shown."""
+
+    def caught_up() -> bool:
+        return tables(service.data_dir) == expected
+
+    try:
+        wait_until(caught_up, "equal tables", patience=30)
+    except AssertionError:
+        assert_equal(tables(service.data_dir), expected)
+
+
+def assert_equal(found: Tables, expected: Tables) -> None:
+    """Tables are equal, one by one, so that a difference is readable."""
+    for name, rows in expected.items():
+        missing = [row for row in rows if row not in found[name]]
+        added = [row for row in found[name] if row not in rows]
+        assert (missing[:3], added[:3]) == ([], []), f"{name}: {len(missing)} rows missing, {len(added)} added"
+    assert found == expected

@@ -1,0 +1,83 @@
+"""Readers in other processes while spans pour in."""
+
+import json
+import subprocess
+import sys
+import time
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import e2e.reader
+from e2e.clients import grpc_export
+from e2e.workload import bulk
+from weaklink_service import Service, wait_until
+
+SPANS, SPANS_A_REQUEST = 100_000, 500
+SPANS_A_SECOND = 10_000
+MOST_BEHIND_SECONDS = 3.0
+PRODUCT_SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": "5", "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "1"}
+"""The defaults, not those that make tests fast."""
+
+Observation = tuple[float, ...]
+"""When it was asked, then the counts of reader.COUNTED."""
+Acknowledged = tuple[float, int]
+"""When, and how many spans by then."""
+
+
+def test_readers_keep_up(tmp_path: Path) -> None:
+    """Three processes query without an error, see counts that never fall, and are at most 3 s behind.
+
+    Behind: how long the oldest acknowledged span that an answer lacks had been acknowledged when it was asked for.
+    """
+    requests = bulk(SPANS // SPANS_A_REQUEST, SPANS_A_REQUEST)
+    with Service(tmp_path / "data", settings=PRODUCT_SETTINGS) as service, ExitStack() as stack:
+        readers = [stack.enter_context(_reader(service, tmp_path / str(number))) for number in range(3)]
+        wait_until(lambda: all(_observations(reader) for reader in readers), "three readers at work")
+        acknowledged = _send_paced(service, requests)
+        wait_until(lambda: all(_observations(each)[-1][1] == SPANS for each in readers), "readers to see all spans")
+        stack.close()
+        answers = [_observations(reader) for reader in readers]
+    for observations in answers:
+        for before, after in pairwise(observations):
+            assert all(now >= then for then, now in zip(before, after, strict=True)), (before, after)
+    lag = max(_behind(observation, acknowledged) for observations in answers for observation in observations)
+    print(f"{[len(observations) for observations in answers]} answers, at most {lag:.2f} s behind")  # noqa: T201
+    assert lag <= MOST_BEHIND_SECONDS
+
+
+@contextmanager
+def _reader(service: Service, folder: Path) -> Iterator[Path]:
+    """A reader at work, and the file of its answers; in the end it must not have failed."""
+    folder.mkdir()
+    answers, errors, stop = folder / "answers", folder / "errors", folder / "stop"
+    command = [sys.executable, str(e2e.reader.__file__), str(service.data_dir), str(stop)]
+    with answers.open("w") as out, errors.open("w") as err, subprocess.Popen(command, stdout=out, stderr=err) as reader:
+        try:
+            yield answers
+        finally:
+            stop.touch()
+    assert (reader.returncode, errors.read_text()) == (0, "")
+
+
+def _observations(answers: Path) -> list[Observation]:
+    return [tuple(json.loads(line)) for line in answers.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _send_paced(service: Service, requests: list[bytes]) -> list[Acknowledged]:
+    acknowledged = []
+    begun = time.monotonic()
+    with grpc_export(service) as export:
+        for number, payload in enumerate(requests, start=1):
+            export(payload, timeout=30)
+            acknowledged.append((time.monotonic(), number * SPANS_A_REQUEST))
+            time.sleep(max(0.0, begun + number * SPANS_A_REQUEST / SPANS_A_SECOND - time.monotonic()))
+    return acknowledged
+
+
+def _behind(observation: Observation, acknowledged: list[Acknowledged]) -> float:
+    asked, spans, *_ = observation
+    first_unseen = bisect_right(acknowledged, spans, key=lambda each: each[1])
+    return asked - acknowledged[first_unseen][0] if first_unseen < len(acknowledged) else 0.0

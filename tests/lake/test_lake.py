@@ -1,0 +1,132 @@
+"""The lake: what readers see is one consistent state, whatever it is made of."""
+
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weaklink_processor.lake import merging
+from weaklink_processor.lake.lake import TOMBSTONES, Lake
+from weaklink_processor.lake.parts import Part
+
+DAY = date(2026, 9, 1)
+KEYS: Mapping[str, tuple[str, ...]] = {"spans": (), "things": ("key",)}
+SPANS = pa.schema([("row_id", pa.int64()), ("trace_id", pa.string())])
+THINGS = pa.schema([("key", pa.int64()), ("value", pa.string())])
+
+
+class Shelf:
+    """A lake and the list of its parts, as the analyst keeps it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.lake = Lake(folder, KEYS, ["CREATE VIEW things AS FROM lake.things"])
+        self.seq = 1
+        self.parts: list[Part] = [
+            self.lake.append("spans", SPANS.empty_table(), seq=1, day=DAY),
+            self.lake.base("things", THINGS.empty_table(), seq=1, day=DAY),
+        ]
+
+    def change(self, changed: Mapping[int, str], removed: set[int]) -> None:
+        """Publish a delta."""
+        self.seq += 1
+        rows = pa.table({"key": list(changed), "value": list(changed.values())}, schema=THINGS)
+        gone = pa.table({"key": pa.array(sorted(removed), pa.int64())})
+        self.parts.append(self.lake.delta("things", rows, gone, seq=self.seq, day=DAY))
+
+    def merge(self) -> None:
+        """Merge small parts, if there are enough."""
+        merged = self.lake.merge("things", [p for p in self.parts if p.table == "things"], seq=self.seq, day=DAY)
+        if merged:
+            part, small = merged
+            self.parts = [p for p in self.parts if p not in small] + [part]
+
+    def rebase(self) -> None:
+        """Write all rows anew."""
+        rows = pa.table({"key": list(self.read()), "value": list(self.read().values())}, schema=THINGS)
+        self.parts = [p for p in self.parts if p.table != "things"]
+        self.parts.append(self.lake.base("things", rows, seq=self.seq, day=DAY))
+
+    def read(self) -> dict[int, str]:
+        """What a reader sees."""
+        self.lake.publish(self.parts)
+        with duckdb.connect(str(self.folder / "weaklink.duckdb"), read_only=True) as connection:
+            return dict(connection.execute("SELECT key, value FROM things ORDER BY key").fetchall())
+
+
+step = st.tuples(
+    st.dictionaries(st.integers(0, 5), st.text(max_size=3), max_size=3),
+    st.sets(st.integers(0, 5), max_size=2),
+    st.sampled_from(["", "merge", "rebase"]),
+)
+
+
+@given(st.lists(step, max_size=8))
+@settings(max_examples=25, deadline=None)
+def test_deltas_merged_or_not_say_the_newest_of_each_key(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[dict[int, str], set[int], str]]
+) -> None:
+    """A changeable table reads as a mapping would, after any deltas, merges and new bases."""
+    shelf = Shelf(tmp_path_factory.mktemp("lake"))
+    expected: dict[int, str] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "SMALL_PARTS", 2)
+        for changed, removed, then in steps:
+            gone = removed - changed.keys()
+            shelf.change(changed, gone)
+            expected = {key: value for key, value in (expected | changed).items() if key not in gone}
+            {"merge": shelf.merge, "rebase": shelf.rebase}.get(then, lambda: None)()
+    assert shelf.read() == dict(sorted(expected.items()))
+
+
+def test_a_superseded_span_is_not_shown(tmp_path: Path) -> None:
+    """A span part never changes; a row of it that another replaced is left out by its row id."""
+    shelf = Shelf(tmp_path)
+    rows = pa.table({"row_id": [1, 2], "trace_id": ["a", "b"]}, schema=SPANS)
+    shelf.parts.append(shelf.lake.append("spans", rows, seq=2, day=DAY))
+    shelf.parts.append(shelf.lake.append(TOMBSTONES, pa.table({"row_id": pa.array([1])}), seq=2, day=DAY))
+    shelf.read()
+    with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT row_id FROM lake.spans").fetchall() == [(2,)]
+
+
+def test_a_reader_keeps_its_state_while_others_are_published(tmp_path: Path) -> None:
+    """A connection sees what was published when it opened the catalogue, without a lock on either side."""
+    shelf = Shelf(tmp_path)
+    shelf.change({1: "old"}, set())
+    shelf.lake.publish(shelf.parts)
+    with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as reader:
+        assert reader.execute("SELECT value FROM things").fetchall() == [("old",)]
+        shelf.change({1: "new"}, set())
+        shelf.lake.publish(shelf.parts)
+        assert reader.execute("SELECT value FROM things").fetchall() == [("old",)]
+    assert shelf.read() == {1: "new"}
+
+
+def test_left_overs_are_swept_and_parts_are_not(tmp_path: Path) -> None:
+    """Files that no list of parts names are what a crash left, and go; a part's own name is safe to write again."""
+    shelf = Shelf(tmp_path)
+    shelf.change({1: "orphan"}, set())
+    orphan = shelf.parts.pop()
+    (tmp_path / "lake" / orphan.path).with_suffix(".tmp").write_bytes(b"half")
+    shelf.lake.sweep(part.path for part in shelf.parts)
+    assert {path.name for path in (tmp_path / "lake").rglob("*") if path.is_file()} == {
+        Path(part.path).name for part in shelf.parts
+    }
+    shelf.seq -= 1
+    shelf.change({2: "again"}, set())
+    assert shelf.read() == {2: "again"}
+
+
+def test_a_quote_in_the_folder_is_only_a_character(tmp_path: Path) -> None:
+    """Paths enter the catalogue's views as text, whatever they hold."""
+    folder = tmp_path / "it's; DROP TABLE x --"
+    folder.mkdir()
+    shelf = Shelf(folder)
+    shelf.change({1: "x"}, set())
+    assert shelf.read() == {1: "x"}
