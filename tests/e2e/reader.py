@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 COUNTED = ("spans", "memory_operations", "memory_versions", "memories", "derivations")
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.2
 
 
 def main(data_dir: str, stop_file: str) -> None:
@@ -20,10 +20,6 @@ def main(data_dir: str, stop_file: str) -> None:
         with duckdb.connect(f"{data_dir}/weaklink.duckdb", read_only=True) as connection:
             columns = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in COUNTED)
             counts = connection.execute(f"SELECT {columns}").fetchone()
-            connection.execute(
-                "SELECT service_name, count(*), max(duration_ms), sum(effective_confidence) "
-                "FROM spans LEFT JOIN memory_operations USING (trace_id, span_id) GROUP BY service_name"
-            ).fetchall()
         sys.stdout.write(json.dumps([asked, *(counts or ())]) + "\n")
         sys.stdout.flush()
         time.sleep(PAUSE_SECONDS)

@@ -7,6 +7,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,12 +35,11 @@ def test_readers_keep_up(tmp_path: Path) -> None:
     """
     requests = bulk(SPANS // SPANS_A_REQUEST, SPANS_A_REQUEST)
     with Service(tmp_path / "data", settings=PRODUCT_SETTINGS) as service, ExitStack() as stack:
-        readers = [stack.enter_context(_reader(service, tmp_path / str(number))) for number in range(3)]
-        wait_until(lambda: all(_observations(reader) for reader in readers), "three readers at work")
+        readers = [stack.enter_context(_reading(service, tmp_path / str(number))) for number in range(3)]
+        wait_until(lambda: all(reader.observations() for reader in readers), "three readers at work")
         acknowledged = _send_paced(service, requests)
-        wait_until(lambda: all(_observations(each)[-1][1] == SPANS for each in readers), "readers to see all spans")
-        stack.close()
-        answers = [_observations(reader) for reader in readers]
+        wait_until(lambda: all(each.observations()[-1][1] == SPANS for each in readers), "readers to see all spans")
+    answers = [reader.observations() for reader in readers]
     for observations in answers:
         for before, after in pairwise(observations):
             assert all(now >= then for then, now in zip(before, after, strict=True)), (before, after)
@@ -48,22 +48,31 @@ def test_readers_keep_up(tmp_path: Path) -> None:
     assert lag <= MOST_BEHIND_SECONDS
 
 
+@dataclass(frozen=True)
+class Reader:
+    """A reader.py at work."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+    def observations(self) -> list[Observation]:
+        """What it has told so far; it must not have failed."""
+        assert not self.process.poll(), (self.folder / "errors").read_text()
+        lines = (self.folder / "answers").read_text().splitlines(keepends=True)
+        return [tuple(json.loads(line)) for line in lines if line.endswith("\n")]
+
+
 @contextmanager
-def _reader(service: Service, folder: Path) -> Iterator[Path]:
-    """A reader at work, and the file of its answers; in the end it must not have failed."""
+def _reading(service: Service, folder: Path) -> Iterator[Reader]:
     folder.mkdir()
-    answers, errors, stop = folder / "answers", folder / "errors", folder / "stop"
-    command = [sys.executable, str(e2e.reader.__file__), str(service.data_dir), str(stop)]
-    with answers.open("w") as out, errors.open("w") as err, subprocess.Popen(command, stdout=out, stderr=err) as reader:
-        try:
-            yield answers
-        finally:
-            stop.touch()
-    assert (reader.returncode, errors.read_text()) == (0, "")
-
-
-def _observations(answers: Path) -> list[Observation]:
-    return [tuple(json.loads(line)) for line in answers.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    command = [sys.executable, str(e2e.reader.__file__), str(service.data_dir), str(folder / "stop")]
+    with (folder / "answers").open("w") as answers, (folder / "errors").open("w") as errors:
+        process = subprocess.Popen(command, stdout=answers, stderr=errors)
+    try:
+        yield Reader(process, folder)
+    finally:
+        (folder / "stop").touch()
+        assert process.wait(30) == 0, (folder / "errors").read_text()
 
 
 def _send_paced(service: Service, requests: list[bytes]) -> list[Acknowledged]:

@@ -131,6 +131,15 @@ def test_bad_ids_are_a_partial_success(receiver: Receiver) -> None:
     assert receiver.names() == ["kept"] * 3
 
 
+def test_a_large_request(receiver: Receiver) -> None:
+    """A request of many spans is judged like a small one: all of it, span by span."""
+    body = request(*(span(f"{number}") for number in range(40_000)), span("bad", trace_id=bytes(16)))
+    assert len(body) > MIB
+    for response in (receiver.post(body).response, receiver.export(body)):
+        assert response.partial_success.rejected_spans == 1
+    assert receiver.names() == [f"{number}" for number in range(40_000)] * 2
+
+
 def test_nothing_but_bad_ids(receiver: Receiver) -> None:
     """When every span is rejected the request still succeeds in part, and nothing is queued."""
     body = request(span(trace_id=bytes(16)))

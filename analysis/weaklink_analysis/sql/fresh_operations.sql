@@ -31,14 +31,14 @@ SELECT
     coalesce(r.hedged, FALSE) AS hedged,
     CASE
         WHEN r.parents_json IS NULL OR r.parents_json = '[]' THEN CAST([] AS VARCHAR[])
-        ELSE list_distinct(list_filter(
+        ELSE list_filter(
             -- A JSON array of ids, a JSON string, or an id as it is.
             coalesce(
                 TRY(CAST(CAST(r.parents_json AS JSON) AS VARCHAR[])),
                 [coalesce(TRY(json_extract_string(r.parents_json, '$')), r.parents_json)]
             ),
             lambda parent: parent IS NOT NULL AND parent <> ''
-        ))
+        )
     END AS parent_ids,
     r.score,
     r.rank,

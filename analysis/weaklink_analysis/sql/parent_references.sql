@@ -8,7 +8,7 @@ SELECT
     c.time_ns,
     CASE WHEN n.name_key = c.name_key THEN c.version END AS own_version,
     c.store AS own_store
-FROM (SELECT *, unnest(parent_ids) AS parent_id FROM changed_versions) AS c
+FROM (SELECT *, unnest(list_distinct(parent_ids)) AS parent_id FROM changed_versions) AS c
 INNER JOIN names AS n ON c.environment = n.environment AND c.parent_id = n.memory_id
 UNION ALL
 SELECT

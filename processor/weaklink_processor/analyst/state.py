@@ -31,6 +31,28 @@ class Applied:
     seq: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """An EVALUATOR span to be sent."""
+
+    trace_id: str  # hex
+    span_id: int
+    span: bytes  # serialized
+    service_name: str
+    environment: str
+
+
+ISSUED_SCHEMA = pa.schema(
+    [
+        ("trace_id", pa.string()),
+        ("span_id", pa.uint64()),
+        ("span", pa.binary()),
+        ("service_name", pa.string()),
+        ("environment", pa.string()),
+    ]
+)
+
+
 class State:
     """`DATA_DIR/state.duckdb`, which only one analyst opens."""
 
@@ -136,12 +158,15 @@ class State:
         """Remember that a queue row holds an own span."""
         self.connection.execute("INSERT INTO returned VALUES (?, CAST(? AS UUID), ?)", [offset, trace.hex(), span])
 
-    def issue(self, spans: Sequence[tuple[str, int, bytes, str, str]]) -> None:
-        """Put EVALUATOR spans into the outbox: (trace id in hex, span id, serialized span, service, environment)."""
-        for trace, span, payload, service_name, environment in spans:
-            self.connection.execute("INSERT INTO issued VALUES (CAST(? AS UUID), ?)", [trace, span])
-            row = [payload, service_name, environment]
-            self.connection.execute("INSERT INTO outbox (span, service_name, environment) VALUES (?, ?, ?)", row)
+    def issue(self, spans: Sequence[Issued]) -> None:
+        """Put EVALUATOR spans into the outbox, and remember their ids."""
+        rows = pa.Table.from_pylist([asdict(span) for span in spans], schema=ISSUED_SCHEMA)
+        self.connection.register("issuing", rows)
+        self.connection.execute("INSERT INTO issued SELECT CAST(trace_id AS UUID), span_id FROM issuing")
+        self.connection.execute(
+            "INSERT INTO outbox (span, service_name, environment) SELECT span, service_name, environment FROM issuing"
+        )
+        self.connection.unregister("issuing")
 
     def prune(self, sent_seq: int, forwarded_offset: int) -> None:
         """Forget what every destination has."""

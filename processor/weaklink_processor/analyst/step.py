@@ -18,7 +18,7 @@ from weaklink_analysis.evaluation import Evaluation
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
-from weaklink_processor.analyst.state import Applied, State
+from weaklink_processor.analyst.state import Applied, Issued, State
 from weaklink_processor.emit.evaluator import evaluator_span
 from weaklink_processor.lake.lake import TOMBSTONES, Lake
 from weaklink_processor.lake.parts import Part
@@ -136,7 +136,7 @@ class Step:
         return self._decode(requests), [row.offset for row in rows for _ in row.requests]
 
     def _without_own(self, batch: SpanBatch, origin: Sequence[int]) -> SpanBatch:
-        """Leave out own spans that came back: they are neither stored nor analysed, and the forwarder learns of them."""
+        """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
         own = self._state.returned(batch.keys)
         if not own:
             return batch
@@ -244,7 +244,12 @@ def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:
     return pa.table({name: spans.column(name) for name in spans.column_names} | columns | {"row_id": row_ids})
 
 
-def _issued(evaluation: Evaluation) -> tuple[str, int, bytes, str, str]:
+def _issued(evaluation: Evaluation) -> Issued:
     span = evaluator_span(evaluation)
-    payload = span.SerializeToString()
-    return (evaluation.trace_id, int.from_bytes(span.span_id), payload, evaluation.service_name, evaluation.environment)
+    return Issued(
+        trace_id=evaluation.trace_id,
+        span_id=int.from_bytes(span.span_id),
+        span=span.SerializeToString(),
+        service_name=evaluation.service_name,
+        environment=evaluation.environment,
+    )

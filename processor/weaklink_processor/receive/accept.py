@@ -41,9 +41,12 @@ def parse_request(payload: bytes) -> ExportTraceServiceRequest:
 def _without_bad_spans(request: ExportTraceServiceRequest) -> Accepted:
     faults: Counter[str | None] = Counter()
     for scope_spans in (scope for resource in request.resource_spans for scope in resource.scope_spans):
-        judged = [(span, ids.fault(span)) for span in scope_spans.spans]
-        faults.update(fault for _, fault in judged)
-        good = [span for span, fault in judged if fault is None]
+        good = []
+        for span in scope_spans.spans:
+            fault = ids.fault(span)
+            faults[fault] += 1
+            if fault is None:
+                good.append(span)
         del scope_spans.spans[:]
         scope_spans.spans.extend(good)
     kept = faults.pop(None, 0)

@@ -18,7 +18,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 TRACE_ID_BYTES: Final = 16
 SPAN_ID_BYTES: Final = 8
-PARENT_ID_LENGTHS: Final = (0, SPAN_ID_BYTES)
 
 
 class Verdict(NamedTuple):
@@ -38,7 +37,7 @@ def judge(payload: bytes) -> Verdict:
     good = (
         _all_filled(trace, TRACE_ID_BYTES)
         and _all_filled(span, SPAN_ID_BYTES)
-        and bool(np.isin(_lengths(parent), PARENT_ID_LENGTHS).all())
+        and _all_filled_or_empty(parent, SPAN_ID_BYTES)
     )
     return Verdict(len(spans), good)
 
@@ -49,7 +48,7 @@ def fault(span: Span) -> str | None:
         return f"trace_id all zero or not {TRACE_ID_BYTES} bytes"
     if len(span.span_id) != SPAN_ID_BYTES or not any(span.span_id):
         return f"span_id all zero or not {SPAN_ID_BYTES} bytes"
-    if len(span.parent_span_id) not in PARENT_ID_LENGTHS:
+    if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
         return f"parent_span_id neither empty nor {SPAN_ID_BYTES} bytes"
     return None
 
@@ -58,6 +57,12 @@ def _lengths(column: pa.BinaryArray) -> npt.NDArray[np.int32]:
     _, offsets, _ = column.buffers()
     bounds = np.frombuffer(offsets, np.int32, len(column) + 1)
     return bounds[1:] - bounds[:-1]
+
+
+def _all_filled_or_empty(column: pa.BinaryArray, length: int) -> bool:
+    """Whether every value has `length` bytes or none; here all zero is a value like another."""
+    lengths = _lengths(column)
+    return bool(((lengths == 0) | (lengths == length)).all())
 
 
 def _all_filled(column: pa.BinaryArray, length: int) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTracePartialSuccess,
@@ -14,6 +15,7 @@ from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS
 
+LARGE_BYTES: Final = 1 << 20  # takes long enough to judge that the other clients should not wait for it
 Append = Callable[[bytes], Awaitable[None]]
 
 
@@ -29,7 +31,10 @@ class Intake:
 
     async def take(self, payload: bytes) -> ExportTraceServiceResponse:
         """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
-        accepted = accept(payload, self.limits)
+        if len(payload) < LARGE_BYTES:
+            accepted = accept(payload, self.limits)
+        else:
+            accepted = await asyncio.to_thread(accept, payload, self.limits)
         if accepted.spans:
             await self._queue(accepted.payload)
         return _response(accepted)

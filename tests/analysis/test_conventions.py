@@ -1,0 +1,217 @@
+"""What each convention recognises on a span, as the operations that users see."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from engine_harness import Analysis
+from otlp import S, Value
+
+COLUMNS = ("operation", "memory_id", "declared_confidence", "agent_id", "session_id", "parent_ids", "hedged")
+
+
+def operations(analysis: Analysis, *spans: S, columns: tuple[str, ...] = COLUMNS) -> list[tuple[object, ...]]:
+    """These columns of the operations on the spans, in the order of span and record."""
+    analysis.feed(spans)
+    rows = sorted(analysis.table("memory_operations"), key=lambda row: (str(row["span_id"]), str(row["ordinal"])))
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def memledger(verb: str, **attributes: Value) -> S:
+    """A memledger.memory.* span."""
+    return S(1, 1, f"memledger.memory.{verb}", attributes={f"memledger.memory.{k}": v for k, v in attributes.items()})
+
+
+def genai(operation: str, **attributes: Value) -> S:
+    """A GenAI memory span; `_` in a key stands for a dot."""
+    named = {key.replace("__", "."): value for key, value in attributes.items()}
+    return S(1, 1, operation, attributes={"gen_ai.operation.name": operation} | named)
+
+
+def records(*items: Mapping[str, object]) -> str:
+    """gen_ai.memory.records as the JSON string it usually is."""
+    return json.dumps(items)
+
+
+MEMLEDGER_CASES = {
+    "a write": (
+        memledger("add", operation="add", id="m", confidence=0.7, source_agent_id="a", session_id="s", hedged=True),
+        ("write", "m", 0.7, "a", "s", [], True),
+    ),
+    "the name says the operation where no attribute does": (
+        memledger("recall", id="m", confidence=0.7),
+        ("read", "m", 0.7, None, None, [], False),
+    ),
+    "parents are a JSON array": (
+        memledger("add", operation="add", id="m", parent_ids='["a", "b", "a", ""]'),
+        ("write", "m", None, None, None, ["a", "b", "a"], False),
+    ),
+    "parents that are no JSON array are none": (
+        memledger("add", operation="add", id="m", parent_ids="a,b"),
+        ("write", "m", None, None, None, [], False),
+    ),
+    "'' and 'unknown' are no agent and no session": (
+        memledger("add", operation="add", id="m", source_agent_id="unknown", session_id=""),
+        ("write", "m", None, None, None, [], False),
+    ),
+    "a numeric string is its number": (
+        memledger("add", operation="add", id="m", confidence=" 0.25 "),
+        ("write", "m", 0.25, None, None, [], False),
+    ),
+    "an int is its number": (
+        memledger("add", operation="add", id="m", confidence=1),
+        ("write", "m", 1.0, None, None, [], False),
+    ),
+    "zero is zero": (
+        memledger("add", operation="add", id="m", confidence=0.0),
+        ("write", "m", 0.0, None, None, [], False),
+    ),
+    **{
+        f"{bad!r} is no confidence": (
+            memledger("add", operation="add", id="m", confidence=bad),
+            ("write", "m", None, None, None, [], False),
+        )
+        for bad in ("high", "", 1.7, -0.1, float("nan"), float("inf"), True, "0_1", "0x1")
+    },
+    "SQL in an id is only text": (
+        memledger("add", operation="add", id="'; DROP TABLE names; --", parent_ids='["\\" OR 1=1"]'),
+        ("write", "'; DROP TABLE names; --", None, None, None, ['" OR 1=1'], False),
+    ),
+    "a search names no record": (
+        memledger("search", operation="search", source_agent_id="a"),
+        ("read", None, None, "a", None, [], False),
+    ),
+    "an outcome": (
+        S(1, 1, "memledger.record_outcome", attributes={"memledger.memory_id": "m", "memledger.success": True}),
+        ("outcome", "m", None, None, None, [], False),
+    ),
+    "a bare get is a read": (
+        S(1, 1, "memledger.get", attributes={"memledger.memory_id": "m"}),
+        ("read", "m", None, None, None, [], False),
+    ),
+    "a conflict is no operation of its own": (
+        S(1, 1, "memledger.conflict_detected", attributes={"memledger.existing_id": "m"}),
+        ("other", "m", None, None, None, [], False),
+    ),
+}
+
+GENAI_CASES = {
+    "one record, its provenance in metadata": (
+        genai(
+            "create_memory",
+            gen_ai__memory__records=records(
+                {
+                    "id": "m",
+                    "metadata": {"confidence": 0.7, "created_by": "a", "session_id": "s", "derived_from": ["p"]},
+                }
+            ),
+        ),
+        [("write", "m", 0.7, "a", "s", ["p"], False)],
+    ),
+    "provenance on the record itself": (
+        genai("update_memory", gen_ai__memory__records=records({"id": "m", "confidence": 0.7, "hedged": True})),
+        [("write", "m", 0.7, None, None, [], True)],
+    ),
+    "provenance on the span": (
+        genai(
+            "upsert_memory",
+            gen_ai__memory__record__id="m",
+            memory__confidence=0.7,
+            memory__derived_from=["p", "q"],
+            memory__agent__id="a",
+            session__id="s",
+        ),
+        [("write", "m", 0.7, "a", "s", ["p", "q"], False)],
+    ),
+    "a parent without an array": (
+        genai("create_memory", gen_ai__memory__record__id="m", memory__derived_from="p"),
+        [("write", "m", None, None, None, ["p"], False)],
+    ),
+    "several records found": (
+        genai("search_memory", gen_ai__memory__records=records({"id": "m", "score": 0.9}, {"id": "n", "score": 0.8})),
+        [("read", "m", None, None, None, [], False), ("read", "n", None, None, None, [], False)],
+    ),
+    "metadata as a JSON string": (
+        genai("search_memory", gen_ai__memory__records=records({"id": "m", "metadata": '{"confidence": "0.4"}'})),
+        [("read", "m", 0.4, None, None, [], False)],
+    ),
+    "records that are no JSON": (
+        genai("search_memory", gen_ai__memory__records="two of them"),
+        [("read", None, None, None, None, [], False)],
+    ),
+    "the administration of stores": (
+        genai("create_memory_store", gen_ai__memory__store__id="st"),
+        [("other", None, None, None, None, [], False)],
+    ),
+    "a deletion": (
+        genai("delete_memory", gen_ai__memory__record__id="m"),
+        [("delete", "m", None, None, None, [], False)],
+    ),
+    "another kind of span": (genai("chat"), []),
+}
+
+
+@pytest.mark.parametrize("case", MEMLEDGER_CASES)
+def test_memledger(analysis: Analysis, case: str) -> None:
+    """memledger's attributes make one operation a span."""
+    span, expected = MEMLEDGER_CASES[case]
+    assert operations(analysis, span) == [expected]
+
+
+@pytest.mark.parametrize("case", GENAI_CASES)
+def test_genai(analysis: Analysis, case: str) -> None:
+    """GenAI memory spans make one operation a record."""
+    span, expected = GENAI_CASES[case]
+    assert operations(analysis, span) == expected
+
+
+def test_memledger_is_more_specific_than_genai(analysis: Analysis) -> None:
+    """A span that two conventions know is recognised once, by the most specific."""
+    span = S(1, 1, "x", attributes={"gen_ai.operation.name": "create_memory", "memledger.memory.operation": "recall"})
+    assert operations(analysis, span, columns=("operation", "convention")) == [("read", "memledger")]
+
+
+def test_agent_and_session_come_from_the_nearest_ancestor_that_has_them(analysis: Analysis) -> None:
+    """Each is inherited on its own, and an ancestor may arrive later than the memory span."""
+    named: dict[str, Value] = {"gen_ai.operation.name": "create_memory", "gen_ai.memory.record.id": "m"}
+    memory = S(1, 9, "x", parent=3, attributes=named)
+    seen = ("agent_id", "session_id")
+    assert operations(analysis, memory, columns=seen) == [(None, None)]
+    near = S(1, 3, parent=2, attributes={"gen_ai.agent.name": "near"})
+    assert operations(analysis, near, columns=seen) == [("near", None)]
+    far = S(1, 2, parent=1, attributes={"gen_ai.agent.id": "far", "gen_ai.conversation.id": "c"})
+    assert operations(analysis, far, columns=seen) == [("near", "c")]
+    assert [row["agent_id"] for row in analysis.table("memory_versions")] == ["near"]
+
+
+def test_a_loop_among_parents_ends_the_search(analysis: Analysis) -> None:
+    """Spans that are each other's parents carry nothing, and nothing hangs."""
+    memory = memledger("add", operation="add", id="m")
+    loop = [S(1, 1, memory.name, parent=2, attributes=memory.attributes), S(1, 2, parent=3), S(1, 3, parent=2)]
+    assert operations(analysis, *loop, columns=("agent_id",)) == [(None,)]
+
+
+def test_a_get_beneath_a_search_is_lineage(analysis: Analysis) -> None:
+    """The search walks a chain with it; the search's span may arrive later."""
+    get = S(1, 9, "memledger.get", parent=1, attributes={"memledger.memory_id": "m"})
+    assert operations(analysis, get, columns=("operation",)) == [("read",)]
+    assert operations(analysis, memledger("search", operation="search"), columns=("operation",)) == [
+        ("read",),
+        ("lineage",),
+    ]
+
+
+def test_a_refused_or_failed_write_makes_no_version(analysis: Analysis) -> None:
+    """A write whose span failed writes nothing, nor does one that a conflict resolver refused."""
+    write: dict[str, Value] = {
+        "memledger.memory.operation": "add",
+        "memledger.memory.id": "m",
+        "memledger.memory.confidence": 0.9,
+    }
+    analysis.feed([S(1, 1, "memledger.memory.add", attributes=write, error=True)])
+    assert analysis.table("memory_versions") == []
+    analysis.feed([S(1, 2, "memledger.memory.add", attributes=write)])
+    assert len(analysis.table("memory_versions")) == 1
+    analysis.feed([S(1, 3, "memledger.conflict_detected", parent=2, attributes={"memledger.existing_id": "m"})])
+    assert analysis.table("memory_versions") == []
