@@ -52,7 +52,7 @@ def main() -> None:
         for known, memory in zip((None, *STORY), STORY, strict=False):
             run_agent(tracer, known, memory)
     provider.shutdown()
-    print("wrote", ", ".join(f"{memory.id} at {memory.confidence:.2f}" for memory in STORY))  # noqa: T201
+    print("wrote", ", ".join(f"{memory.id} at {memory.confidence:.2f}" for memory in STORY))
 
 
 def run_agent(tracer: Tracer, known: Memory | None, memory: Memory) -> None:

@@ -53,11 +53,15 @@ class Service:
         self.grpc, self.http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
         self._forward = ["--forward", forward] if forward else []
         outside = {name: value for name, value in os.environ.items() if not name.startswith("WEAKLINK_")}
-        self._environment = outside | {
-            "WEAKLINK_ANALYSIS__QUIET_PERIOD": "1",
-            "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.2",
-            "WEAKLINK_FORWARD__RETRY_ON_FAILURE__INITIAL_INTERVAL": "0.2",
-        } | dict(settings or {})
+        self._environment = (
+            outside
+            | {
+                "WEAKLINK_ANALYSIS__QUIET_PERIOD": "1",
+                "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.2",
+                "WEAKLINK_FORWARD__RETRY_ON_FAILURE__INITIAL_INTERVAL": "0.2",
+            }
+            | dict(settings or {})
+        )
         self._process: subprocess.Popen[str] | None = None
         self.log = data_dir.with_suffix(".log")
 

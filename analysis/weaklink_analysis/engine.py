@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from weaklink_analysis.batch import SpanBatch, pick_attributes
 from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
@@ -49,6 +50,8 @@ class Engine:
         self._db = connection
         self._settings = settings
         self._rubric = rubric
+        self._known: Sequence[Convention] = ()
+        """The conventions that may know some span of the batch, the most specific first."""
         self._prepare()
 
     def start(self) -> None:
@@ -70,7 +73,9 @@ class Engine:
         Yields a row a span, in the order given: span_kind, agent_id and session_id as the span itself carries them.
         """
         self._forget(superseded)
-        self._db.register("incoming", _incoming(batch, row_ids))
+        incoming = _incoming(batch, row_ids)
+        self._known = [convention for convention in CONVENTIONS if _may_know(convention, incoming)]
+        self._db.register("incoming", incoming)
         self._temp("fresh")
         self._run("index_spans")
         return self._db.sql("SELECT span_kind, agent_id, session_id FROM fresh ORDER BY row_id").to_arrow_table()
@@ -172,8 +177,9 @@ class Engine:
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
 
     def _recognise(self) -> None:
+        # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
         recognised = " UNION ALL BY NAME ".join(
-            self._recognised(convention, place) for place, convention in enumerate(CONVENTIONS)
+            self._recognised(convention, place) for place, convention in enumerate(self._known or CONVENTIONS[-1:])
         )
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW recognised AS {recognised}")
         self._temp("fresh_operations")
@@ -280,6 +286,13 @@ def _incoming(batch: SpanBatch, row_ids: pa.Array) -> pa.Table:
     }
     attributes = pick_attributes(spans.column("attributes"), attributes_read())
     return pa.table(columns | {name: attributes.column(name) for name in attributes.column_names})
+
+
+def _may_know(convention: Convention, incoming: pa.Table) -> bool:
+    """Whether some span has a name or an attribute of the convention."""
+    if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
+        return True
+    return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)
 
 
 def _row_ids(first: int, count: int) -> pa.Array:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
@@ -97,11 +98,13 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
     """
     from weaklink_processor.queue.writer import QueueWriter
     from weaklink_processor.receive import process
+    from weaklink_processor.receive.limits import Limits
 
     settings = process.ReceiverSettings(
         grpc=config.receiver.grpc.endpoint,
         http=config.receiver.http.endpoint,
-        limits=limits(config),
+        grpc_limits=Limits(max_recv_bytes=config.receiver.grpc.max_recv_msg_size_mib * _MIB),
+        http_limits=Limits(max_recv_bytes=config.receiver.http.max_request_body_size),
         grace_seconds=_RECEIVER_GRACE_SECONDS,
     )
 
@@ -204,12 +207,13 @@ def _emit_worker(config: Config, queue: "QueueStore", state: "State") -> "EmitWo
     from weaklink_processor.emit.worker import EmitWorker
 
     consumer = _forward_consumer(config)
+    if consumer:
+        queue.register(consumer)  # before another is forgotten, so that what waited for that one waits for this one
     for known in queue.stats().consumers:
         if known not in (ANALYST, consumer):
             queue.forget(known)
     if config.forward.url is None or consumer is None:
         return None
-    queue.register(consumer)
     return EmitWorker(
         OtlpExporter(config.forward.url, _export_settings(config)),
         forward_feed(queue, state.connection, consumer),
@@ -226,7 +230,9 @@ def _export_settings(config: Config) -> "ExportSettings":
         timeout_seconds=forward.timeout,
         headers=tuple(forward.headers.items()),
         gzip=forward.compression == "gzip",
-        root_certificates=forward.tls.ca_file.read_bytes() if forward.tls.ca_file else None,
+        root_certificates=_content(forward.tls.ca_file),
+        certificate=_content(forward.tls.cert_file),
+        private_key=_content(forward.tls.key_file),
         backoff=Backoff(
             initial_seconds=retry.initial_interval,
             max_seconds=retry.max_interval,
@@ -234,6 +240,10 @@ def _export_settings(config: Config) -> "ExportSettings":
             max_elapsed_seconds=retry.max_elapsed_time,
         ),
     )
+
+
+def _content(file: Path | None) -> bytes | None:
+    return file.read_bytes() if file else None
 
 
 def _forward_consumer(config: Config) -> str | None:

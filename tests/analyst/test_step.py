@@ -174,3 +174,15 @@ def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path) -> N
     process.step.publish(NOW + timedelta(minutes=11))
     process.end()
     assert not (tmp_path / "lake" / base.path).exists()
+
+
+def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:
+    """Without the state beside them, published spans are left alone, and the message says what to do."""
+    process = Process(tmp_path)
+    process.work(rows())
+    process.end()
+    before = tables(tmp_path)
+    (tmp_path / "state.duckdb").unlink()
+    with pytest.raises(BrokenStore, match=r"state\.duckdb.*restore that file"):
+        Process(tmp_path)
+    assert tables(tmp_path) == before

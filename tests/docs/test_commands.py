@@ -19,7 +19,10 @@ def lines(block: Block) -> list[str]:
 
 
 SHELL = [
-    pytest.param(line, id=f"{block.page}: {line}") for block in blocks("sh") if not block.prints for line in lines(block)
+    pytest.param(line, id=f"{block.page}: {line}")
+    for block in blocks("sh")
+    if not block.prints
+    for line in lines(block)
 ]
 MENTIONED = sorted({(page, found) for page, text in PAGES.items() for found in INLINE.findall(text)})
 

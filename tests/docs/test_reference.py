@@ -21,7 +21,9 @@ def section(page: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    return [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| `.*\|$", text, re.MULTILINE)]
+    return [
+        [cell.strip(" `") for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| `.*\|$", text, re.MULTILINE)
+    ]
 
 
 def documented(view: str) -> dict[str, str]:
@@ -75,7 +77,9 @@ def test_files_of_the_change_map_exist() -> None:
     """Every path that the developer guide names is there."""
     table = section("docs/dev-guide.md", "To change something, touch these")
     sources = [ROOT, ROOT / "processor/weaklink_processor", ROOT / "analysis/weaklink_analysis"]
-    paths = [path for path in re.findall(r"`([\w./-]+/?)`", table) if ("/" in path or "." in path) and "NAME" not in path]
+    paths = [
+        path for path in re.findall(r"`([\w./-]+/?)`", table) if ("/" in path or "." in path) and "NAME" not in path
+    ]
     assert paths
     roots = [*sources, sources[2] / "conventions"]
     assert [path for path in paths if not any((root / path).exists() for root in roots)] == []

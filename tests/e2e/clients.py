@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException
 from types import MappingProxyType
+from typing import Self
 
 import grpc
 from google.protobuf.json_format import MessageToDict
@@ -104,7 +105,7 @@ class Load:
         self._given_up = threading.Event()
         self._pool = ThreadPoolExecutor(4)
 
-    def __enter__(self) -> "Load":
+    def __enter__(self) -> Self:
         self._clients = [self._pool.submit(run) for run in (self._by_grpc, self._by_http) * 2]
         return self
 

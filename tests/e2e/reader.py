@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 COUNTED = ("spans", "memory_operations", "memory_versions", "memories", "derivations")
-PAUSE_SECONDS = 0.2
+PAUSE_SECONDS = 0.1
 
 
 def main(data_dir: str, stop_file: str) -> None:

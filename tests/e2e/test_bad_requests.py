@@ -6,7 +6,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import grpc
 import psutil
@@ -124,15 +123,18 @@ def test_over_grpc(service: Service, body: bytes, compression: grpc.Compression,
     with grpc_export(service) as export, pytest.raises(grpc.RpcError) as caught:
         export(body, timeout=30, compression=compression)
     assert caught.value.code() is code
-    trailers = dict(caught.value.trailing_metadata() or ())
-    assert b"RetryInfo" not in bytes(trailers.get("grpc-status-details-bin", b""))
+    assert "RetryInfo" not in str(caught.value.trailing_metadata())
 
 
 @pytest.mark.parametrize("body", [ZERO_ID, MIXED], ids=["alone", "among others"])
 def test_a_trace_id_of_zeros(service: Service, body: bytes) -> None:
     """The span is rejected, the request is not: success in part over every door."""
     with grpc_export(service) as export:
-        answers = [export(body, timeout=30), post(service, body).response, post(service, otlp_json(body), JSON).response]
+        answers = [
+            export(body, timeout=30),
+            post(service, body).response,
+            post(service, otlp_json(body), JSON).response,
+        ]
     for answer in answers:
         assert answer.partial_success.rejected_spans == 1
         assert "trace_id" in answer.partial_success.error_message

@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -23,39 +23,56 @@ SEED_VARIABLE = "CRASH_SEED"
 
 @pytest.fixture
 def rng() -> random.Random:
-    seed = int(os.environ.get(SEED_VARIABLE, 0)) or random.SystemRandom().randrange(1, 1 << 32)
+    seed = int(os.environ.get(SEED_VARIABLE, "0")) or random.SystemRandom().randrange(1, 1 << 32)
     print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
     return random.Random(seed)
 
 
-@pytest.fixture
-def sink() -> Iterator[OtlpSink]:
-    with OtlpSink() as sink:
-        yield sink
-
-
 @pytest.mark.parametrize("victims", [("receiver",), ("analyst",), ("receiver", "analyst")], ids="+".join)
-def test_kill(victims: tuple[str, ...], rng: random.Random, sink: OtlpSink, tmp_path: Path) -> None:
-    """After SIGKILLs at random moments each acknowledged span is there once, and tables are those of an undisturbed run.
+def test_kill(victims: tuple[str, ...], rng: random.Random, tmp_path: Path) -> None:
+    """After SIGKILLs at random moments each acknowledged span is there once, and tables are as without them.
 
-    The same after an orderly restart; and each acknowledged span reached the forward endpoint.
+    The same after an orderly restart.
     """
     requests = workload(rng.randrange(1 << 32), REQUESTS)
-    with Service(tmp_path / "data", forward=sink.endpoint) as service:
-        with Load(service, requests, pause=0.05) as load:
-            for progress in sorted(rng.sample(range(5, REQUESTS - 20), KILLS)):
-                wait_until(lambda reached=progress: len(load.acknowledged) >= reached, "the next moment to kill")
-                time.sleep(rng.uniform(0, 0.3))
-                for victim in rng.sample(victims, len(victims)):
-                    _kill(service, victim)
+    with Service(tmp_path / "data") as service:
+        acknowledged = _load_and_kill(service, requests, victims, rng)
         expected = undisturbed(requests, tmp_path)
         wait_for_tables(service, expected)
-        _assert_each_once(service, load.acknowledged)
-        forwarded = keys(load.acknowledged)
-        wait_until(lambda: forwarded <= keys(sink.requests), "every acknowledged span at the sink")
+        _assert_each_once(service, acknowledged)
         assert service.stop() == 0
         service.start()
         assert_equal(tables(service.data_dir), expected)
+
+
+def test_kill_while_forwarding(rng: random.Random, tmp_path: Path) -> None:
+    """After SIGKILLs of both at random moments the forward endpoint gets each acknowledged span, and each verdict."""
+    requests = workload(rng.randrange(1 << 32), REQUESTS)
+    with OtlpSink() as sink, Service(tmp_path / "data", forward=sink.endpoint) as service:
+        acknowledged = _load_and_kill(service, requests, ("receiver", "analyst"), rng)
+        wait_for_tables(service, undisturbed(requests, tmp_path))
+        _assert_each_once(service, acknowledged)
+        wait_until(lambda: keys(acknowledged) <= keys(sink.requests), "every acknowledged span at the sink")
+        revisions = service.count("evaluation_history")
+        wait_until(lambda: len(keys(sink.requests)) >= len(keys(requests)) + revisions, "every verdict at the sink")
+        assert len(keys(sink.requests)) == len(keys(requests)) + revisions
+
+
+def _load_and_kill(
+    service: Service, requests: Sequence[bytes], victims: Sequence[str], rng: random.Random
+) -> list[bytes]:
+    """The requests that were acknowledged while victims were killed now and then: all, since clients try again."""
+    with Load(service, requests, pause=0.05) as load:
+        for progress in sorted(rng.sample(range(5, REQUESTS - 20), KILLS)):
+            _wait_for_progress(load, progress)
+            time.sleep(rng.uniform(0, 0.3))
+            for victim in rng.sample(victims, len(victims)):
+                _kill(service, victim)
+    return load.acknowledged
+
+
+def _wait_for_progress(load: Load, count: int) -> None:
+    wait_until(lambda: len(load.acknowledged) >= count, f"{count} acknowledged requests")
 
 
 def _kill(service: Service, victim: str) -> None:

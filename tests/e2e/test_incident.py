@@ -4,7 +4,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from evaluators.attribution_integrity_structural import StructuralEvalResult, evaluate_structural
@@ -107,8 +106,8 @@ def test_the_verdict_is_the_reference_s_own(service: Service, story: Story) -> N
 
 
 def _judged_by_reference(spans: list[ReadableSpan]) -> StructuralEvalResult:
-    exported = [{"name": span.name, "attributes": dict(span.attributes or {})} for span in spans]
-    return evaluate_structural([span for span in exported if span["attributes"].get("memledger.result_count") != 0])
+    told = [span for span in spans if (span.attributes or {}).get("memledger.result_count") != 0]
+    return evaluate_structural([{"name": span.name, "attributes": dict(span.attributes or {})} for span in told])
 
 
 def _ids(span: ReadableSpan) -> tuple[str, str | None, str]:

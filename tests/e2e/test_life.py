@@ -84,9 +84,13 @@ def test_changed_settings_apply_to_what_is_stored(tmp_path: Path) -> None:
         original = tables(data_dir)
     for settings, expected in SETTINGS.values():
         with Service(data_dir, settings=settings) as service:
-            found = service.query("SELECT agent_id, effective_confidence, confidence_flag FROM memories ORDER BY written_at")
+            found = service.query(
+                "SELECT agent_id, effective_confidence, confidence_flag FROM memories ORDER BY written_at"
+            )
             assert found == expected
-            flags = service.query("SELECT DISTINCT confidence_flag FROM memory_operations WHERE confidence_flag IS NOT NULL")
+            flags = service.query(
+                "SELECT DISTINCT confidence_flag FROM memory_operations WHERE confidence_flag IS NOT NULL"
+            )
             assert {flag for (flag,) in flags} <= {flag for *_, flag in expected}
             last = tables(data_dir)
     assert_equal(last, original)

@@ -44,9 +44,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 
 @pytest.mark.parametrize("send", SENDERS.values(), ids=SENDERS)
-def test_over_the_network(
-    send: Callable[[Service, Sequence[bytes]], None], expected: Tables, tmp_path: Path
-) -> None:
+def test_over_the_network(send: Callable[[Service, Sequence[bytes]], None], expected: Tables, tmp_path: Path) -> None:
     """gRPC, HTTP in protobuf and HTTP in JSON give what a replayed file gives."""
     with Service(tmp_path / "data") as service:
         send(service, REQUESTS)

@@ -9,7 +9,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
-from otlp import DAWN, SECOND, S, read, request, span_id, trace_id, write
+from otlp import DAWN, SECOND, S, Value, read, request, span_id, trace_id, write
 
 SpanKey = tuple[str, str]
 """trace_id and span_id in hex, as in the table `spans`."""
@@ -21,7 +21,7 @@ RICH = [
         value=AnyValue(kvlist_value=KeyValueList(values=[KeyValue(key="n", value=AnyValue(int_value=2**62))])),
     ),
     KeyValue(key="raw", value=AnyValue(bytes_value=b"\x00\xff")),
-    KeyValue(key="text", value=AnyValue(string_value="it's \"quoted\"\n\t☃ 🧠")),
+    KeyValue(key="text", value=AnyValue(string_value='it\'s "quoted"\n\t☃ 🧠')),
     KeyValue(key="ratio", value=AnyValue(double_value=0.1)),
     KeyValue(key="flag", value=AnyValue(bool_value=False)),
 ]
@@ -84,15 +84,16 @@ def _spans(rng: random.Random, total: int) -> list[S]:
         )
         spans.append(root)
         for number in range(2, rng.randint(6, 14)):
-            spans.append(_child(rng, trace, number, at + number / 2, environment, memories))
+            spans.append(_child(rng, root, number, memories))
             if rng.random() < 0.03:
                 spans.append(spans[-1])
     raise AssertionError
 
 
-def _child(rng: random.Random, trace: int, number: int, at: float, environment: str, memories: list[str]) -> S:
-    kind = "plain" if trace % 5 == 0 else rng.choice(["write", "write", "read", "genai", "found", "search", "plain"])
+def _child(rng: random.Random, root: S, number: int, memories: list[str]) -> S:
+    trace, at, environment = root.trace, root.start + number / 2, root.environment
     place = {"parent": 1, "environment": environment}
+    kind = "plain" if trace % 5 == 0 else rng.choice(["write", "write", "read", "genai", "found", "search", "plain"])
     known = rng.choice(memories) if memories else "m-unknown"
     match kind:
         case "write":
@@ -104,7 +105,7 @@ def _child(rng: random.Random, trace: int, number: int, at: float, environment: 
             return read(trace, number, known, rng.choice(CONFIDENCES), at, **place, **_author(rng))
         case "genai":
             memories.append(f"g-{trace}-{number}")
-            stored = {
+            stored: dict[str, Value] = {
                 "gen_ai.operation.name": "create_memory",
                 "gen_ai.memory.record.id": memories[-1],
                 "memory.confidence": rng.random(),
@@ -118,7 +119,11 @@ def _child(rng: random.Random, trace: int, number: int, at: float, environment: 
             return S(trace, number, "search_memory", start=at, end=at, attributes=found, parent=1,
                      environment=environment)  # fmt: skip
         case "search":
-            asked = {"memledger.memory.operation": "search", "memledger.query": "pool", "memledger.result_count": 3}
+            asked: dict[str, Value] = {
+                "memledger.memory.operation": "search",
+                "memledger.query": "pool",
+                "memledger.result_count": 3,
+            }
             return S(trace, number, "memledger.memory.search", start=at, end=at, attributes=asked, parent=1,
                      environment=environment)  # fmt: skip
     return S(trace, number, "tool call", start=at, end=at + 0.25, parent=1, environment=environment,

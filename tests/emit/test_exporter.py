@@ -11,9 +11,9 @@ from pathlib import Path
 import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
-from sink import OtlpSink
 from structlog.testing import capture_logs
 
+from sink import OtlpSink
 from weaklink_processor.emit.exporter import ExportSettings, Interrupted, OtlpExporter
 from weaklink_processor.emit.retry import Backoff
 

@@ -43,7 +43,7 @@ def with_retry_info(delay: Duration) -> bytes:
     status = Status()
     status.details.add().Pack(DebugInfo(detail="x"))
     status.details.add().Pack(RetryInfo(retry_delay=delay))
-    return status.SerializeToString()
+    return bytes(status.SerializeToString())
 
 
 def waits(backoff: Backoff, error: grpc.RpcError, attempts: int) -> list[float]:

@@ -11,9 +11,9 @@ import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
-from sink import OtlpSink
 from structlog.testing import capture_logs
 
+from sink import OtlpSink
 from weaklink_processor.emit.exporter import ExportSettings, OtlpExporter
 from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow, SpanKey
 from weaklink_processor.emit.retry import Backoff

@@ -176,8 +176,8 @@ def test_started_again_at_once() -> None:
 @pytest.mark.anyio
 async def test_stop_without_start_and_twice() -> None:
     """Servers that never ran, or already stopped, stop."""
-    intake = Intake(nowhere, Limits())
-    for server in (GrpcServer(intake), HttpServer(intake)):
+    intake = Intake(nowhere)
+    for server in (GrpcServer(intake, Limits()), HttpServer(intake, Limits())):
         await server.stop(1)
         await server.stop(1)
     stop = asyncio.Event()

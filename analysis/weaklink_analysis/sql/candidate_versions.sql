@@ -2,32 +2,42 @@
 -- A write makes one, unless its span failed or a conflict resolver refused it (a child span names the same memory).
 -- Reads make one for each run of equal confidences that they show before the memory's first write.
 WITH history AS (
-    SELECT o.* FROM operations AS o SEMI JOIN touched AS t ON o.name_key = t.name_key
+    SELECT
+        o.row_id, o.ordinal, o.name_key, o.store, o.time_ns, o.trace, o.span, o.parent, o.kind, o.operation,
+        o.confidence, o.failed
+    FROM operations AS o
+    SEMI JOIN touched AS t ON o.name_key = t.name_key
 ),
 writes AS (
-    SELECT w.*
+    SELECT w.row_id, w.ordinal, w.name_key, w.store, w.time_ns, w.trace, w.span
     FROM history AS w
-    ANTI JOIN (SELECT * FROM history WHERE kind = 'conflict') AS refused
+    ANTI JOIN (SELECT trace, parent, name_key FROM history WHERE kind = 'conflict') AS refused
         ON w.trace = refused.trace AND w.span = refused.parent AND w.name_key = refused.name_key
     WHERE w.kind = 'write' AND NOT w.failed
 ),
 shows AS (
-    SELECT * FROM history WHERE operation = 'read' AND confidence IS NOT NULL
+    SELECT row_id, ordinal, name_key, store, time_ns, trace, span, confidence
+    FROM history
+    WHERE operation = 'read' AND confidence IS NOT NULL
 ),
 -- A reference without a store means '' if that has the memory, else the one store that has, if exactly one has.
 homes AS (
     SELECT
         name_key,
-        bool_or(store = '' AND kind = 'write') AS in_blank,
+        bool_or(store = '' AND written) AS in_blank,
         count(DISTINCT store) FILTER (WHERE store <> '') AS stores,
         min(store) FILTER (WHERE store <> '') AS only_store
-    FROM (SELECT name_key, store, kind FROM writes UNION ALL SELECT name_key, store, kind FROM shows)
+    FROM (
+        SELECT name_key, store, TRUE AS written FROM writes
+        UNION ALL
+        SELECT name_key, store, FALSE AS written FROM shows
+    )
     GROUP BY name_key
 ),
 shown AS (
-    SELECT
-        s.* EXCLUDE (store),
+    SELECT s.* REPLACE (
         CASE WHEN s.store = '' AND NOT h.in_blank AND h.stores = 1 THEN h.only_store ELSE s.store END AS store
+    )
     FROM shows AS s
     INNER JOIN homes AS h ON s.name_key = h.name_key
 ),
@@ -45,39 +55,43 @@ early AS (
     WHERE w.time_ns IS NULL OR s.time_ns < w.time_ns
 ),
 candidates AS (
-    SELECT
-        row_id, ordinal, name_key, environment, store, memory_id, time_ns, trace, span, 'written' AS origin, agent_id,
-        session_id, memory_type, namespace, confidence, hedged, parent_ids
-    FROM writes
-    UNION ALL BY NAME
-    -- Never by inheritance: the reader is not the author.
-    SELECT
-        row_id, ordinal, name_key, environment, store, memory_id, time_ns, trace, span, 'observed' AS origin,
-        record_agent AS agent_id, record_session AS session_id, memory_type, namespace, confidence, hedged, parent_ids
+    SELECT row_id, ordinal, name_key, store, time_ns, trace, span, TRUE AS written FROM writes
+    UNION ALL
+    SELECT row_id, ordinal, name_key, store, time_ns, trace, span, FALSE AS written
     FROM early
     WHERE confidence IS DISTINCT FROM shown_before
+),
+ranked AS (
+    SELECT
+        row_id,
+        ordinal,
+        store,
+        written,
+        CAST(row_number() OVER (PARTITION BY name_key, store ORDER BY time_ns, trace, span, ordinal) AS INTEGER)
+            AS version
+    FROM candidates
 )
 SELECT
-    c.row_id,
-    c.ordinal,
-    c.name_key,
-    c.environment,
-    c.store,
-    c.memory_id,
-    CAST(row_number() OVER (
-        PARTITION BY c.name_key, c.store ORDER BY c.time_ns, c.trace, c.span, c.ordinal
-    ) AS INTEGER) AS version,
-    c.time_ns,
-    c.trace,
-    c.span,
-    c.origin,
-    c.agent_id,
-    c.session_id,
-    c.memory_type,
-    c.namespace,
-    coalesce(c.confidence, settings.assumed_confidence) AS declared,
-    CASE WHEN c.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
-    c.hedged,
-    c.parent_ids
-FROM candidates AS c
+    o.row_id,
+    o.ordinal,
+    o.name_key,
+    o.environment,
+    r.store,
+    o.memory_id,
+    r.version,
+    o.time_ns,
+    o.trace,
+    o.span,
+    CASE WHEN r.written THEN 'written' ELSE 'observed' END AS origin,
+    -- Of an observed version never by inheritance: the reader is not the author.
+    CASE WHEN r.written THEN o.agent_id ELSE o.record_agent END AS agent_id,
+    CASE WHEN r.written THEN o.session_id ELSE o.record_session END AS session_id,
+    o.memory_type,
+    o.namespace,
+    coalesce(o.confidence, settings.assumed_confidence) AS declared,
+    CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
+    o.hedged,
+    o.parent_ids
+FROM ranked AS r
+INNER JOIN operations AS o ON r.row_id = o.row_id AND r.ordinal = o.ordinal
 CROSS JOIN settings

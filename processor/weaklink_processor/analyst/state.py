@@ -139,10 +139,6 @@ class State:
         rows = self.connection.execute("DELETE FROM parts WHERE superseded_at < ? RETURNING path", [before]).fetchall()
         return [path for (path,) in rows]
 
-    def paths(self) -> list[str]:
-        """Every file that is named here, superseded or not."""
-        return [path for (path,) in self.connection.execute("SELECT path FROM parts").fetchall()]
-
     # -- own spans ------------------------------------------------------------------------------------------------
 
     def returned(self, keys: pa.Table) -> list[int]:

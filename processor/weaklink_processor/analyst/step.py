@@ -20,6 +20,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.analyst.state import Applied, Issued, State
 from weaklink_processor.emit.evaluator import evaluator_span
+from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.lake import TOMBSTONES, Lake
 from weaklink_processor.lake.parts import Part
 from weaklink_processor.queue.store import Row
@@ -78,6 +79,11 @@ class Step:
 
     def recover(self, now: datetime) -> None:
         """Make good what a crash may have left undone, and bring stored numbers in line with changed settings."""
+        if self._lake.is_published and not self._state.parts():
+            raise BrokenStore(
+                "there are published spans, but the analysis state beside them (state.duckdb) is missing or empty: "
+                "restore that file, or move the lake folder and weaklink.duckdb away to begin anew"
+            )
         changed = self._state.settings_changed(self._settings)
         with self._state.transaction():
             if changed:
@@ -85,7 +91,7 @@ class Step:
                 self._rebase(now)
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)
-        self._lake.sweep(self._state.paths())
+        self._lake.sweep(self._applied.seq)
         self.publish(now)
 
     def apply(self, rows: Sequence[Row], now: datetime, *, caught_up: bool) -> Done:
@@ -224,8 +230,8 @@ class Step:
         with self._state.transaction():
             for table in LAKE_KEYS:
                 self._tidy_table(table, now)
-            expired = self._state.expire(now - GRACE)
-        self._lake.remove(expired)
+            # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
+            self._lake.remove(self._state.expire(now - GRACE))
 
     def _tidy_table(self, table: str, now: datetime) -> None:
         parts = self._state.parts(table)

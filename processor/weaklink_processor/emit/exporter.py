@@ -40,6 +40,8 @@ class ExportSettings:
     headers: tuple[tuple[str, str], ...] = ()
     gzip: bool = False
     root_certificates: bytes | None = None  # PEM; None: the system's
+    certificate: bytes | None = None  # PEM; None: the client shows none
+    private_key: bytes | None = None  # PEM, of the certificate
     backoff: Backoff = field(default_factory=Backoff)
 
 
@@ -167,5 +169,5 @@ def _channel(destination: Endpoint, settings: ExportSettings) -> grpc.Channel:
     compression = grpc.Compression.Gzip if settings.gzip else grpc.Compression.NoCompression
     if not destination.tls:
         return grpc.insecure_channel(destination.target, _CHANNEL_OPTIONS, compression)
-    credentials = grpc.ssl_channel_credentials(settings.root_certificates)
+    credentials = grpc.ssl_channel_credentials(settings.root_certificates, settings.private_key, settings.certificate)
     return grpc.secure_channel(destination.target, credentials, _CHANNEL_OPTIONS, compression)

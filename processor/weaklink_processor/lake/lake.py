@@ -65,10 +65,14 @@ class Lake:
         files = [str(self._root / part.path) for part in parts if part.table == "spans"]
         return ds.dataset(files, format="parquet").to_table(filter=ds.field("row_id").isin(list(row_ids)))
 
-    def sweep(self, known: Iterable[str]) -> None:
-        """Delete left-overs of a crash: files that nothing durable names."""
-        for path in self._writer.paths() - set(known):
-            self._writer.remove(path)
+    @property
+    def is_published(self) -> bool:
+        """Whether readers have ever seen anything here."""
+        return self._catalogue.exists()
+
+    def sweep(self, after_seq: int) -> None:
+        """Delete left-overs of a crash: parts of publications after `after_seq`, the last that was committed."""
+        self.remove(self._writer.left_over(after_seq))
 
     def remove(self, paths: Iterable[str]) -> None:
         """Delete superseded parts."""

@@ -5,6 +5,7 @@ A part of a table whose rows can change later carries two more columns: `_seq`, 
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -78,9 +79,15 @@ class PartWriter:
         """Delete a part's file; gone already is fine."""
         (self._root / path).unlink(missing_ok=True)
 
-    def paths(self) -> set[str]:
-        """Every file below the folder, part or left-over, relative to it."""
-        return {str(file.relative_to(self._root)) for file in self._root.glob("*/date=*/*")}
+    def left_over(self, after_seq: int) -> list[str]:
+        """What writing left that never came to count: half-written files, and parts of a later publication."""
+        files = self._root.glob("*/date=*/*")
+        return [str(file.relative_to(self._root)) for file in files if _seq(file) > after_seq]
+
+
+def _seq(file: Path) -> int:
+    """The publication in a part's name; beyond all of them for a file that is only half written."""
+    return int(file.stem.rpartition("-")[2]) if file.suffix == ".parquet" else sys.maxsize
 
 
 def _make_folder(folder: Path, root: Path) -> None:

@@ -15,6 +15,7 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from weaklink_processor.errors import UsageError, WeaklinkError
 from weaklink_processor.receive.address import Address, listen
 from weaklink_processor.receive.intake import Intake
+from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import answer_to, status_of
 
 TRACE_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
@@ -29,8 +30,8 @@ log = structlog.get_logger(__name__)
 class GrpcServer:
     """The gRPC listener; stop works without a start, and twice."""
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
+    def __init__(self, intake: Intake, limits: Limits) -> None:
+        self._intake, self._limits = intake, limits
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
@@ -39,7 +40,7 @@ class GrpcServer:
         self._server = grpc.aio.server(
             options=(
                 ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
-                ("grpc.max_receive_message_length", self._intake.limits.max_recv_bytes),  # as sent and decompressed
+                ("grpc.max_receive_message_length", self._limits.max_recv_bytes),  # as sent and decompressed
             )
         )
         # No deserializer: the handler gets the message's bytes.
@@ -60,7 +61,7 @@ class GrpcServer:
 
     async def _export(self, payload: bytes, context: Context) -> bytes:
         try:
-            response = await self._intake.take(payload)
+            response = await self._intake.take(payload, self._limits)
         except WeaklinkError as error:
             await _refuse(error, context)
         except Exception as error:

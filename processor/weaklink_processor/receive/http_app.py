@@ -59,7 +59,7 @@ JSON: Final = Encoding("application/json", _from_json, _write_json)
 ENCODINGS: Final = {encoding.media_type: encoding for encoding in (PROTOBUF, JSON)}
 
 
-def application(intake: Intake) -> Starlette:
+def application(intake: Intake, limits: Limits) -> Starlette:
     """Everything that is served over HTTP."""
 
     async def export(request: Request) -> Response:
@@ -67,8 +67,8 @@ def application(intake: Intake) -> Starlette:
         if encoding is None:
             sent = request.headers.get("content-type", "")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
-        body = await read_body(request, intake.limits.max_recv_bytes)
-        answer = await intake.take(await encoding.to_protobuf(body, intake.limits))
+        body = await read_body(request, limits.max_recv_bytes)
+        answer = await intake.take(await encoding.to_protobuf(body, limits), limits)
         return Response(encoding.write(answer), media_type=encoding.media_type)
 
     async def healthz(_request: Request) -> Response:

@@ -10,6 +10,7 @@ import uvicorn
 from weaklink_processor.receive.address import Address, listen
 from weaklink_processor.receive.http_app import application
 from weaklink_processor.receive.intake import Intake
+from weaklink_processor.receive.limits import Limits
 
 
 class _Server(uvicorn.Server):
@@ -30,9 +31,9 @@ class _Server(uvicorn.Server):
 class HttpServer:
     """The HTTP listener; stop works without a start, and twice."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: Intake, limits: Limits) -> None:
         self._config = uvicorn.Config(
-            application(intake),
+            application(intake, limits),
             http="httptools",
             ws="none",
             lifespan="off",

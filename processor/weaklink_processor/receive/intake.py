@@ -22,19 +22,18 @@ Append = Callable[[bytes], Awaitable[None]]
 class Intake:
     """Takes payloads into the queue, and knows whether it lately could."""
 
-    def __init__(self, append: Append, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limits = limits
+    def __init__(self, append: Append, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._append = append
         self._clock = clock
         self._draining = False
         self._overloaded_until = clock()
 
-    async def take(self, payload: bytes) -> ExportTraceServiceResponse:
+    async def take(self, payload: bytes, limits: Limits) -> ExportTraceServiceResponse:
         """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
         if len(payload) < LARGE_BYTES:
-            accepted = accept(payload, self.limits)
+            accepted = accept(payload, limits)
         else:
-            accepted = await asyncio.to_thread(accept, payload, self.limits)
+            accepted = await asyncio.to_thread(accept, payload, limits)
         if accepted.spans:
             await self._queue(accepted.payload)
         return _response(accepted)

@@ -17,7 +17,8 @@ class ReceiverSettings:
 
     grpc: str = "127.0.0.1:4317"
     http: str = "127.0.0.1:4318"
-    limits: Limits = field(default_factory=Limits)
+    grpc_limits: Limits = field(default_factory=Limits)
+    http_limits: Limits = field(default_factory=Limits)
     grace_seconds: int = 5  # for requests under way at a stop
 
 
@@ -37,8 +38,8 @@ async def run_receiver(
     `append` returns when a request is durable; until then its client waits. UsageError: an address that cannot be
     listened on, named with the reason; nothing is left listening then.
     """
-    intake = Intake(append, settings.limits)
-    grpc, http = GrpcServer(intake), HttpServer(intake)
+    intake = Intake(append)
+    grpc, http = GrpcServer(intake, settings.grpc_limits), HttpServer(intake, settings.http_limits)
     try:
         bound = Bound(
             grpc=await grpc.start(Address.parse(settings.grpc)),
