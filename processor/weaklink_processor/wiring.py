@@ -157,7 +157,8 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
     from weaklink_analysis.engine import Engine
     from weaklink_analysis.operations import Settings
     from weaklink_analysis.views import create_statements
-    from weaklink_processor.analyst.analyst import Analyst
+    from weaklink_processor.analyst.ahead import Ahead
+    from weaklink_processor.analyst.analyst import BATCH_BYTES, Analyst
     from weaklink_processor.analyst.caution import Caution
     from weaklink_processor.analyst.state import State
     from weaklink_processor.analyst.step import LAKE_KEYS, Step
@@ -181,12 +182,13 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             Lake(config.data_dir, LAKE_KEYS, create_statements()),
             queue_id=queue.id,
             settings=settings,
-            decode=decode,
             sent=_sent(config, queue) if worker else None,
         )
         step.recover(_now())
+        ahead = Ahead(queue, decode, BATCH_BYTES)
         analyst = Analyst(
             queue,
+            ahead,
             step,
             Caution(queue, decode),
             clock=_now,
@@ -194,7 +196,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             release=partial(queue.release, ANALYST),
             on_progress=worker.wake if worker else lambda: None,
         )
-        with closing(step):
+        with closing(step), closing(ahead):
             yield analyst, worker
         if worker:
             worker.stop(_EMIT_DRAIN_SECONDS)

@@ -42,19 +42,19 @@ class Process:
             Lake(folder, LAKE_KEYS, create_statements()),
             queue_id="q",
             settings=chosen,
-            decode=decode,
             sent=lambda: Sent(0, 0),
         )
         self.step.recover(NOW)
 
-    def work(self, rows: Sequence[Row]) -> None:
+    def work(self, rows: Sequence[Row], now: datetime = NOW) -> None:
         """Apply the rows that are not applied yet, one a step, and evaluate."""
         for row in rows:
             if row.offset > self.step.offset:
-                self.step.apply([row], NOW, caught_up=True)
-                self.step.publish(NOW)
+                self.step.apply([row], decode(row.requests), now, caught_up=True)
+                self.step.publish(now)
         self.step.tick(LATER)
         self.step.publish(LATER)
+        self.step.settle()
 
     def end(self) -> None:
         """Let go of the file."""
@@ -167,11 +167,9 @@ def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path) -> N
     base = next(part for part in process.state.parts("memory_versions") if part.base)
     process.state.supersede([base], NOW)
     process.state.add_parts([process.step._base("memory_versions", 9, NOW.date())])
-    process.step.apply([Row(4, NOW, [payload([write(3, 1, "x", 0.5, 1)])])], NOW, caught_up=True)
-    process.step.publish(NOW + timedelta(minutes=1))
+    process.work([Row(4, NOW, [payload([write(3, 1, "x", 0.5, 1)])])], now=NOW + timedelta(minutes=1))
     assert (tmp_path / "lake" / base.path).exists()
-    process.step.apply([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], NOW, caught_up=True)
-    process.step.publish(NOW + timedelta(minutes=11))
+    process.work([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], now=NOW + timedelta(minutes=11))
     process.end()
     assert not (tmp_path / "lake" / base.path).exists()
 

@@ -17,6 +17,8 @@ from weaklink_service import Service, tables, wait_until
 
 REQUESTS = 200
 KILLS = 3
+BUSY = {"WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.05"}
+"""So that the analyst is hardly ever idle when it is killed."""
 SEED_VARIABLE = "CRASH_SEED"
 """To repeat a run: the seed that it printed."""
 
@@ -35,7 +37,7 @@ def test_kill(victims: tuple[str, ...], rng: random.Random, tmp_path: Path) -> N
     The same after an orderly restart.
     """
     requests = workload(rng.randrange(1 << 32), REQUESTS)
-    with Service(tmp_path / "data") as service:
+    with Service(tmp_path / "data", settings=BUSY) as service:
         acknowledged = _load_and_kill(service, requests, victims, rng)
         expected = undisturbed(requests, tmp_path)
         wait_for_tables(service, expected)
@@ -48,7 +50,7 @@ def test_kill(victims: tuple[str, ...], rng: random.Random, tmp_path: Path) -> N
 def test_kill_while_forwarding(rng: random.Random, tmp_path: Path) -> None:
     """After SIGKILLs of both at random moments the forward endpoint gets each acknowledged span, and each verdict."""
     requests = workload(rng.randrange(1 << 32), REQUESTS)
-    with OtlpSink() as sink, Service(tmp_path / "data", forward=sink.endpoint) as service:
+    with OtlpSink() as sink, Service(tmp_path / "data", forward=sink.endpoint, settings=BUSY) as service:
         acknowledged = _load_and_kill(service, requests, ("receiver", "analyst"), rng)
         wait_for_tables(service, undisturbed(requests, tmp_path))
         _assert_each_once(service, acknowledged)

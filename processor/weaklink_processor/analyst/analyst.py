@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 import duckdb
 import structlog
 
+from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
 from weaklink_processor.analyst.step import Step
 from weaklink_processor.queue.store import QueueStore, Row
 
 log = structlog.get_logger(__name__)
 
-BATCH_BYTES = 32_000_000
-"""Uncompressed bytes of a step: about 40,000 spans. Every step has a fixed cost of some 0.2 s."""
+BATCH_BYTES = 48_000_000
+"""Uncompressed bytes of a step: about 58,000 spans. Every step has a fixed cost of some 0.3 s."""
 TICK_SECONDS = 0.25
 MACHINE_FAULTS = (OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException)
 """Not the rows' fault: they stay where they are and are tried again."""
@@ -29,6 +30,7 @@ class Analyst:
     def __init__(
         self,
         queue: QueueStore,
+        ahead: Ahead,
         step: Step,
         caution: Caution,
         *,
@@ -38,7 +40,7 @@ class Analyst:
         on_progress: Callable[[], None],
     ) -> None:
         """`release` lets go of queue rows up to an offset; `on_progress` hears of everything new to send."""
-        self._queue, self._step, self._caution = queue, step, caution
+        self._queue, self._ahead, self._step, self._caution = queue, ahead, step, caution
         self._clock, self._publish_seconds = clock, publish_seconds
         self._release, self._on_progress = release, on_progress
         self._alone_until = 0
@@ -54,6 +56,7 @@ class Analyst:
         deadline = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < deadline and self._apply_next() is not None:
             pass
+        self._settle()
         self._caution.rest()
 
     def drain(self) -> None:
@@ -62,6 +65,7 @@ class Analyst:
             pass
         self._step.tick(self._clock(), timedelta(0))
         self._step.publish(self._clock())
+        self._step.settle()
         self._caution.rest()
         self._on_progress()
 
@@ -76,6 +80,7 @@ class Analyst:
     def _evaluate_due(self) -> None:
         try:
             done = self._step.tick(self._clock())
+            self._step.settle()
             self._step.publish(self._clock())
         except MACHINE_FAULTS:
             log.exception("analyst cannot write")
@@ -85,19 +90,22 @@ class Analyst:
 
     def _apply_next(self) -> bool | None:
         """Apply the next rows; None when there are none, else whether there may be more."""
-        rows = self._queue.read(self._step.offset, BATCH_BYTES)
+        fetched = self._ahead.fetched(self._step.offset)
+        rows = fetched.rows if fetched else self._ahead.rows(self._step.offset)
         if not rows:
             return None
-        if rows[0].offset <= self._alone_until:
-            rows = rows[:1]
         full = sum(len(request) for row in rows for request in row.requests) >= BATCH_BYTES
-        if chosen := self._caution.before(rows):
-            self._apply(list(chosen), caught_up=not full)
+        chosen = list(self._caution.before(rows[:1] if rows[0].offset <= self._alone_until else rows))
+        if chosen:
+            if full and not self._caution.alert:
+                self._ahead.start(chosen[-1].offset)
+            self._apply(fetched if fetched and chosen == rows else self._ahead.decoded(chosen), caught_up=not full)
         return full or len(chosen) < len(rows)
 
-    def _apply(self, rows: list[Row], *, caught_up: bool) -> None:
+    def _apply(self, fetched: Fetched, *, caught_up: bool) -> None:
+        rows = fetched.rows
         try:
-            done = self._step.apply(rows, self._clock(), caught_up=caught_up)
+            done = self._step.apply(rows, fetched.batch(), self._clock(), caught_up=caught_up)
         except MACHINE_FAULTS:
             log.exception("analyst cannot write", first_offset=rows[0].offset)
             time.sleep(TICK_SECONDS)
@@ -111,6 +119,12 @@ class Analyst:
         self._release(rows[-1].offset)
         self._on_progress()
         log.debug("applied", offset=rows[-1].offset, spans=done.spans, revisions=done.revisions)
+
+    def _settle(self) -> None:
+        try:
+            self._step.settle()
+        except MACHINE_FAULTS:
+            log.exception("readers do not see the newest spans yet")
 
     def _publish(self) -> None:
         try:

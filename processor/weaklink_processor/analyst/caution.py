@@ -39,6 +39,11 @@ class Caution:
         self._queue.set_mark(TRYING, first)
         return rows
 
+    @property
+    def alert(self) -> bool:
+        """Whether a predecessor died at work: then each row must be decoded under its own note, not ahead of time."""
+        return self._deaths > 0
+
     def after(self) -> None:
         """The rows are applied."""
         if self._deaths:

@@ -6,7 +6,7 @@ good at the next start.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -62,14 +62,14 @@ class Step:
         *,
         queue_id: str,
         settings: Settings,
-        decode: Callable[[Sequence[bytes]], SpanBatch],
         sent: Callable[[], Sent] | None,
     ) -> None:
         """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox."""
         self._state, self._engine, self._lake = state, engine, lake
-        self._settings, self._decode, self._sent = settings, decode, sent
+        self._settings, self._sent = settings, sent
         self._applied = state.applied(queue_id)
         self._published = False
+        self._publishing: Future[None] | None = None
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="parts")
 
     @property
@@ -93,15 +93,16 @@ class Step:
             self._state.store_applied(self._applied)
         self._lake.sweep(self._applied.seq)
         self.publish(now)
+        self.settle()
 
-    def apply(self, rows: Sequence[Row], now: datetime, *, caught_up: bool) -> Done:
-        """Apply queue rows, oldest first, and evaluate what is due.
+    def apply(self, rows: Sequence[Row], batch: SpanBatch, now: datetime, *, caught_up: bool) -> Done:
+        """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due.
 
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
         spans still wait in the queue is not judged too early.
         """
         applied = Applied(self._applied.queue_id, rows[-1].offset, self._applied.next_row_id, self._applied.seq + 1)
-        batch, origin = self._decoded(rows)
+        origin = [row.offset for row in rows for _ in row.requests]
         with self._state.transaction():
             self._engine.start()
             batch = self._without_own(batch, origin)
@@ -136,10 +137,6 @@ class Step:
     @property
     def _quiet(self) -> timedelta:
         return timedelta(seconds=self._settings.quiet_seconds)
-
-    def _decoded(self, rows: Sequence[Row]) -> tuple[SpanBatch, list[int]]:
-        requests = [request for row in rows for request in row.requests]
-        return self._decode(requests), [row.offset for row in rows for _ in row.requests]
 
     def _without_own(self, batch: SpanBatch, origin: Sequence[int]) -> SpanBatch:
         """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
@@ -218,12 +215,24 @@ class Step:
     # -- after the commit -----------------------------------------------------------------------------------------
 
     def publish(self, now: datetime) -> None:
-        """Let readers see what was committed since the last time, if anything."""
+        """Begin to let readers see what was committed since the last time, if anything; one publication at a time."""
         if self._published:
             return
-        self._lake.publish(self._state.parts())
+        self.settle()
+        self._publishing = self._aside.submit(self._lake.publish, self._state.parts())
         self._published = True
         self._tidy(now)
+
+    def settle(self) -> None:
+        """Wait for the publication under way; one that failed is raised here, and done again by the next `publish`."""
+        publishing, self._publishing = self._publishing, None
+        if publishing is None:
+            return
+        try:
+            publishing.result()
+        except BaseException:
+            self._published = False
+            raise
 
     def _tidy(self, now: datetime) -> None:
         """Merge small parts and outgrown deltas; delete what readers have had time to let go of."""

@@ -12,6 +12,8 @@ from weaklink_processor.lake.parts import Part
 
 SMALL_ROWS = 65_536
 """A part with fewer rows is small."""
+DELTA_ROWS = 4 * SMALL_ROWS
+"""So many rows of deltas readers merge quickly enough, however small the base."""
 SMALL_PARTS = 40
 """So many small parts of a table are merged into one."""
 
@@ -25,7 +27,7 @@ def due_for_merging(parts: Sequence[Part]) -> list[Part]:
 def due_for_snapshot(parts: Sequence[Part]) -> bool:
     """Whether the deltas on a base have outgrown it, so that readers are better off with a new base."""
     deltas = sum(part.rows for part in parts if not part.base)
-    return deltas > max(SMALL_ROWS, sum(part.rows for part in parts if part.base))
+    return deltas > max(DELTA_ROWS, sum(part.rows for part in parts if part.base))
 
 
 def merged_rows(lake: Path, parts: Sequence[Part], key: Sequence[str]) -> pa.Table:
