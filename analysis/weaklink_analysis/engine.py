@@ -215,16 +215,17 @@ class Engine:
         self._run("merge_edges")
 
     def _rebuild_chains(self) -> None:
-        """Go down the derivations in waves: a version whose numbers changed makes its children due.
-
-        It ends by itself, since every number looks at most max_hops + 1 derivations up.
-        """
-        self._temp("frontier", self._model("first_frontier"))
-        self._temp("changed_chains", "SELECT version_key FROM changed_versions")
-        while self._count("frontier"):
-            self._temp("chain_round")
-            self._run("merge_chains")
-            self._temp("frontier", self._model("next_frontier"))
+        """Compute the chain numbers of every version that a change can reach: those number max_hops + 1 derivations."""
+        self._temp("affected", self._model("first_affected"))
+        self._temp("frontier", "FROM affected")
+        for _ in range(self._settings.max_hops + 1):
+            self._temp("frontier", self._model("next_affected"))
+            if not self._count("frontier"):
+                break
+            self._db.execute("INSERT INTO affected FROM frontier")
+        self._temp("links")
+        self._temp("changed_chains")
+        self._run("merge_chains")
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._model("operation_references"))

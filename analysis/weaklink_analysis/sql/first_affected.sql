@@ -1,4 +1,4 @@
--- Grain: a version whose chain numbers may differ: it changed itself, or one of its parents did.
+-- Grain: a version whose chain numbers may differ: it changed itself, or what it derives from did.
 SELECT version_key FROM changed_versions
 UNION
 SELECT child_key FROM changed_edges
