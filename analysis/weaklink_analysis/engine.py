@@ -178,9 +178,10 @@ class Engine:
 
     def _recognise(self) -> None:
         # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
-        recognised = " UNION ALL BY NAME ".join(
-            self._recognised(convention, place) for place, convention in enumerate(self._known or CONVENTIONS[-1:])
-        )
+        known = self._known or CONVENTIONS[-1:]
+        recognised = " UNION ALL BY NAME ".join(self._recognised(one, place) for place, one in enumerate(known))
+        if len(known) > 1:  # the most specific convention that knows a span counts
+            recognised = f"FROM ({recognised}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW recognised AS {recognised}")
         self._temp("fresh_operations")
         self._temp("new_names")
@@ -190,11 +191,9 @@ class Engine:
 
     def _recognised(self, convention: Convention, place: int) -> str:
         attributes = ", ".join(f'"{key}"' for key in convention.reads)
-        named = f"starts_with(name, '{convention.prefix}')" if convention.prefix else "FALSE"
         columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
         return (
-            f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming "
-            f"WHERE {named} OR coalesce({attributes}) IS NOT NULL) "
+            f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming WHERE {_belongs(convention)}) "
             f"SELECT {columns}, '{convention.name}' AS convention, {place} AS place FROM ({convention.sql}))"
         )
 
@@ -285,12 +284,23 @@ def _incoming(batch: SpanBatch, row_ids: pa.Array) -> pa.Table:
         "service_name": spans.column("service_name"),
         "environment": spans.column("environment"),
     }
-    attributes = pick_attributes(spans.column("attributes"), attributes_read())
+    attributes = batch.picked or pick_attributes(spans.column("attributes"), attributes_read())
     return pa.table(columns | {name: attributes.column(name) for name in attributes.column_names})
 
 
+def _belongs(convention: Convention) -> str:
+    """The condition on a span of `incoming` to be a candidate of the convention."""
+    if convention.only:
+        values = ", ".join(f"'{value}'" for value in convention.only)
+        return f'"{convention.reads[0]}" IN ({values})'
+    named = f"starts_with(name, '{convention.prefix}') OR " if convention.prefix else ""
+    return named + "coalesce({}) IS NOT NULL".format(", ".join(f'"{key}"' for key in convention.reads))
+
+
 def _may_know(convention: Convention, incoming: pa.Table) -> bool:
-    """Whether some span has a name or an attribute of the convention."""
+    """Whether some span is a candidate of the convention."""
+    if convention.only:
+        return bool(pc.any(pc.is_in(incoming.column(convention.reads[0]), pa.array(convention.only))).as_py())
     if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
         return True
     return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)

@@ -39,6 +39,8 @@ class Convention:
     prefix: str
     """Span names that start so belong to it even without attributes; '' for none."""
     reads: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    """Values of the first attribute read without which a span is none of its; () for any of the attributes read."""
 
     @property
     def sql(self) -> str:
@@ -80,6 +82,15 @@ CONVENTIONS = (
             "memory.hedged",
             "memory.derived_from",
             "memory.agent.id",
+        ),
+        only=(
+            "create_memory",
+            "update_memory",
+            "upsert_memory",
+            "search_memory",
+            "delete_memory",
+            "create_memory_store",
+            "delete_memory_store",
         ),
     ),
 )

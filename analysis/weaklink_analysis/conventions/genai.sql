@@ -19,10 +19,6 @@ WITH operations AS (
                 )
         END AS records
     FROM candidates
-    WHERE "gen_ai.operation.name" IN (
-        'create_memory', 'update_memory', 'upsert_memory', 'search_memory', 'delete_memory',
-        'create_memory_store', 'delete_memory_store'
-    )
 ),
 named AS (
     SELECT

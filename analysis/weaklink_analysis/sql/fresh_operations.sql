@@ -48,5 +48,3 @@ SELECT
     r.convention
 FROM recognised AS r
 INNER JOIN fresh AS f ON r.row_id = f.row_id
--- The most specific convention that knows a span counts.
-QUALIFY r.place = min(r.place) OVER (PARTITION BY r.row_id)

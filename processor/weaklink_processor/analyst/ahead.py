@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from weaklink_analysis.batch import SpanBatch
+from weaklink_analysis.conventions import attributes_read
 from weaklink_processor.queue.store import QueueStore, Row
 
 Decode = Callable[[Sequence[bytes]], SpanBatch]
@@ -45,7 +46,8 @@ class Ahead:
 
     def decoded(self, rows: Sequence[Row]) -> Fetched:
         """These rows, decoded when asked for."""
-        return Fetched(list(rows), lambda: self._decode([request for row in rows for request in row.requests]))
+        requests = [request for row in rows for request in row.requests]
+        return Fetched(list(rows), lambda: self._decode(requests).pick(attributes_read()))
 
     def close(self) -> None:
         """Stop; twice is fine."""

@@ -17,8 +17,14 @@ from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
 SCHEMA_VERSION = 1
-CHECKPOINT_SIZE = "128MB"
+CHECKPOINT_SIZE = "512MB"
 """Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
+
+THREADS = 1
+"""A step's relations are smaller than what DuckDB gives a thread; a second one only costs.
+
+Decoding, Parquet and the receiver need the other core.
+"""
 
 
 @dataclass(slots=True)
@@ -62,7 +68,7 @@ class State:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open or make the file; BrokenStore if a newer version wrote it."""
-        connection = duckdb.connect(str(path), config={"wal_autocheckpoint": CHECKPOINT_SIZE})
+        connection = duckdb.connect(str(path), config={"wal_autocheckpoint": CHECKPOINT_SIZE, "threads": THREADS})
         path.chmod(0o600)
         # Strings of spans are data: nothing a query names may be a file or an extension.
         connection.execute("SET enable_external_access = false; SET preserve_insertion_order = false")

@@ -28,6 +28,9 @@ from weaklink_processor.queue.store import Row
 GRACE = timedelta(minutes=10)
 """How long superseded parts stay for readers that still list them."""
 
+WRITERS = 2
+"""Threads that write parts and catalogues while the models run."""
+
 LAKE_KEYS: Mapping[str, tuple[str, ...]] = {
     "spans": (),
     "evaluation_history": (),
@@ -70,7 +73,7 @@ class Step:
         self._applied = state.applied(queue_id)
         self._published = False
         self._publishing: Future[None] | None = None
-        self._aside = ThreadPoolExecutor(1, thread_name_prefix="parts")
+        self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
 
     @property
     def offset(self) -> int:
@@ -174,14 +177,15 @@ class Step:
 
     def _finish(self, parts: list[Part], applied: Applied, now: datetime) -> None:
         day, seq = now.date(), applied.seq
+        writing: list[Future[Part]] = []
         for table in PUBLISHED:
             changed, removed = self._engine.changes(table.name), self._engine.removals(table.name)
             if len(changed) or len(removed):
-                parts.append(self._lake.delta(table.name, changed, removed, seq=seq, day=day))
+                writing.append(self._aside.submit(self._lake.delta, table.name, changed, removed, seq=seq, day=day))
         revisions = self._engine.revisions()
         if len(revisions):
-            parts.append(self._lake.append("evaluation_history", revisions, seq=seq, day=day))
-        self._state.add_parts(parts)
+            writing.append(self._aside.submit(self._lake.append, "evaluation_history", revisions, seq=seq, day=day))
+        self._state.add_parts([*parts, *(future.result() for future in writing)])
         self._state.store_applied(applied)
         if self._sent:
             sent = self._sent()
