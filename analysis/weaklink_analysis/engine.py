@@ -198,8 +198,13 @@ class Engine:
         )
 
     def _inherit(self) -> None:
-        self._temp("inherited")
-        self._run("merge_inherited")
+        self._temp("seekers")
+        if self._count("seekers"):
+            self._temp("ancestors")
+            self._temp("inherited")
+            self._run("merge_inherited")
+        else:
+            self._temp("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
         for name in ("touched", "candidate_versions", "changed_versions", "removed_versions"):

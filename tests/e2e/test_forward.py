@@ -76,6 +76,7 @@ def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:
     wait_until(lambda: verdicts(sink), "the verdict")
     (verdict,) = verdicts(sink)
     (resource,) = ExportTraceServiceRequest.FromString(sink.requests[-1]).resource_spans
+    wait_until(lambda: service.count("evaluations"), "the evaluation in the lake")
     ((explanation, rubric, revision),) = service.query("SELECT explanation, rubric, revision FROM evaluations")
     checks = service.query("SELECT check_name, passed, weight, detail FROM evaluation_checks")
 

@@ -1,27 +1,7 @@
 -- Grain: an operation whose agent, session or operation changes with what its ancestor spans carry.
 -- Each is taken from the nearest ancestor that carries it, at most 64 levels up (a loop among parents just ends there).
 -- A bare `get` beneath a search span is the search walking a chain: lineage.
-WITH RECURSIVE seekers AS (
-    SELECT o.*
-    FROM operations AS o
-    SEMI JOIN fresh AS f ON o.trace = f.trace
-    WHERE o.own_agent IS NULL OR o.own_session IS NULL OR o.kind = 'get'
-),
-ancestors AS (
-    SELECT
-        s.trace,
-        s.span,
-        s.parent,
-        s.agent_id,
-        s.session_id,
-        EXISTS (
-            FROM operations AS o
-            WHERE o.trace = s.trace AND o.span = s.span AND o.kind = 'read'
-        ) AS is_search
-    FROM span_index AS s
-    SEMI JOIN seekers AS o ON s.trace = o.trace
-),
-walk AS (
+WITH RECURSIVE walk AS (
     SELECT
         row_id, ordinal, trace, kind, 0 AS level, parent AS at,
         own_agent AS agent_id, own_session AS session_id, FALSE AS in_search
@@ -47,16 +27,16 @@ found AS (
     GROUP BY row_id, ordinal
 )
 SELECT
-    o.row_id,
-    o.ordinal,
-    o.name_key,
-    o.kind,
+    s.row_id,
+    s.ordinal,
+    s.name_key,
+    s.kind,
     f.agent_id,
     f.session_id,
-    CASE WHEN o.kind = 'get' THEN CASE WHEN f.in_search THEN 'lineage' ELSE 'read' END ELSE o.operation END AS operation
-FROM operations AS o
-INNER JOIN found AS f ON o.row_id = f.row_id AND o.ordinal = f.ordinal
+    CASE WHEN s.kind = 'get' THEN CASE WHEN f.in_search THEN 'lineage' ELSE 'read' END ELSE s.operation END AS operation
+FROM seekers AS s
+INNER JOIN found AS f ON s.row_id = f.row_id AND s.ordinal = f.ordinal
 WHERE
-    o.agent_id IS DISTINCT FROM f.agent_id
-    OR o.session_id IS DISTINCT FROM f.session_id
-    OR (o.kind = 'get' AND (o.operation = 'lineage') <> f.in_search)
+    s.agent_id IS DISTINCT FROM f.agent_id
+    OR s.session_id IS DISTINCT FROM f.session_id
+    OR (s.kind = 'get' AND (s.operation = 'lineage') <> f.in_search)
