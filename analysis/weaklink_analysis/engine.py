@@ -230,6 +230,9 @@ class Engine:
         self._temp("links")
         self._temp("changed_chains")
         self._run("merge_chains")
+        if self._count("chains WHERE loops"):
+            self._temp("changed_loops")
+            self._run("merge_loops")
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._model("operation_references"))

@@ -60,12 +60,20 @@ def test_an_ancestor_beyond_the_hops_bounds_nothing(analysis: Analysis) -> None:
 
 
 def test_a_cycle_is_data(analysis: Analysis) -> None:
-    """Two memories that name each other at one moment bound each other, and the depth runs into its cap."""
-    analysis.feed([write(1, 1, "x", 0.3, at=1, parents=["y"]), write(1, 2, "y", 0.5, at=1, parents=["x"])])
-    assert numbers(analysis, "effective_confidence", "chain_depth", "weakest_id") == {
-        "x": (0.3, 6, "x"),
-        "y": (0.3, 6, "x"),
+    """Two memories that name each other at one moment bound each other; neither is its own ancestor."""
+    analysis.feed([write(1, 1, "x", 0.3, at=1, parents=["y"]), write(1, 2, "y", 0.5, at=1, parents=["x", "z"])])
+    assert numbers(analysis, "effective_confidence", "chain_depth", "weakest_id", "chain_min_confidence") == {
+        "x": (0.3, 6, "x", 0.5),
+        "y": (0.3, 6, "x", 0.3),
     }
+
+
+def test_a_version_is_never_its_own_ancestor(analysis: Analysis) -> None:
+    """On a cycle its own confidence hides no change above it, though it is the lowest."""
+    analysis.feed([write(1, 1, "x", 0.3, at=1, parents=["y"]), write(1, 2, "y", 0.5, at=1, parents=["x", "z"])])
+    analysis.feed([write(1, 3, "z", 0.4, at=0)])
+    assert numbers(analysis, "chain_min_confidence")["x"] == (0.4,)
+    assert {row["memory_id"] for row in analysis.engine.changes("memory_versions").to_pylist()} == {"x", "y", "z"}
 
 
 def test_a_memory_derived_from_its_own_past(analysis: Analysis) -> None:

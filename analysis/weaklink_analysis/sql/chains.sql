@@ -7,5 +7,7 @@ CREATE TABLE IF NOT EXISTS chains (
     {%- endfor %}
     chain_depth INTEGER,  -- the longest chain above, capped at max_hops + 1
     unresolved_parents INTEGER,
+    loops BOOLEAN,  -- on a cycle the version found itself to be its weakest ancestor, which it is not
+    others DOUBLE,  -- then the lowest confidence among its ancestors but for itself
     gap INTEGER  -- hops to the nearest version with an unresolved parent, capped at max_hops
 );

@@ -46,7 +46,8 @@ computed AS (
         {%- endfor %}
         CAST(step_{{ max_hops + 1 }}.chain_depth AS INTEGER) AS chain_depth,
         step_1.unresolved_parents,
-        CAST(step_{{ max_hops + 1 }}.gap AS INTEGER) AS gap
+        CAST(step_{{ max_hops + 1 }}.gap AS INTEGER) AS gap,
+        coalesce(step_{{ max_hops }}.above.version_key = step_1.version_key, FALSE) AS loops
     FROM step_1
     {%- for h in range(2, max_hops + 2) %}
     INNER JOIN step_{{ h }} ON step_1.version_key = step_{{ h }}.version_key

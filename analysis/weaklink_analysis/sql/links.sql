@@ -8,7 +8,7 @@ SELECT
     CASE WHEN p.version_key IS NOT NULL THEN
         {'confidence': p.declared, 'hop': 1, 'memory_id': p.memory_id, 'version_key': p.version_key}
     END AS itself,
-    c.* EXCLUDE (version_key, above_{{ max_hops }}, unresolved_parents)
+    c.* EXCLUDE (version_key, above_{{ max_hops }}, unresolved_parents, loops, others)
 FROM affected AS a
 LEFT JOIN edges AS e ON a.version_key = e.child_key
 LEFT JOIN affected AS moving ON e.parent_key = moving.version_key

@@ -17,7 +17,8 @@ SELECT
     v.confidence_source,
     v.hedged,
     v.parent_ids,
-    {{ above('c') }}.confidence AS chain_min_confidence,
+    -- A version is never its own ancestor.
+    CASE WHEN c.loops THEN c.others ELSE {{ above('c') }}.confidence END AS chain_min_confidence,
     {{ effective('v', 'c') }} AS effective_confidence,
     {{ flag(effective('v', 'c')) }} AS confidence_flag,
     c.chain_depth,
