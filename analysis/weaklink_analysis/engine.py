@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,8 +31,6 @@ class Published:
 
     name: str
     key: tuple[str, ...]
-    hidden: bool = False
-    """Whether the key columns are for merging only and not for users."""
 
 
 PUBLISHED = (
@@ -60,7 +59,8 @@ class Engine:
 
     def sift(self, batch: SpanBatch, first_row_id: int, stored: StoredSpans) -> Sifted:
         """Which spans of the batch are to be stored; row i gets row id `first_row_id + i`."""
-        keys = batch.keys.append_column("row_id", _row_ids(first_row_id, len(batch)))
+        row_ids = pa.array(np.arange(first_row_id, first_row_id + len(batch)))
+        keys = batch.keys.append_column("row_id", row_ids)
         keys = keys.append_column("end_ns", batch.spans.column("end_unix_nano"))
         self._db.register("incoming_keys", keys)
         rows = self._db.execute(self._model("duplicates")).fetchall()
@@ -312,7 +312,3 @@ def _may_know(convention: Convention, incoming: pa.Table) -> bool:
     if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
         return True
     return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)
-
-
-def _row_ids(first: int, count: int) -> pa.Array:
-    return pa.array(range(first, first + count), pa.int64())

@@ -1,10 +1,11 @@
-"""The vocabulary of memory operations, and the numbers that analysis depends on."""
+"""The vocabulary of memory operations, and the numbers that analysis depends on.
+
+A convention recognises a kind: write, read, get, delete, outcome, lineage, conflict or other. `get` is a read, but
+lineage beneath a search span; `conflict` names a write that a conflict resolver refused. Users see the operation:
+write, read, delete, outcome, lineage or other.
+"""
 
 from dataclasses import dataclass
-
-KINDS = ("write", "read", "get", "delete", "outcome", "lineage", "conflict", "other")
-"""What a convention recognises. `get` is a read, but lineage beneath a search span; `conflict` names a write that a
-conflict resolver refused. Users see the operation: write, read, delete, outcome, lineage or other."""
 
 
 @dataclass(frozen=True, slots=True)

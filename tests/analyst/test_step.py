@@ -1,10 +1,12 @@
 """A step: all or nothing, and the same again after a crash at any line of it."""
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import duckdb
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
@@ -17,8 +19,9 @@ from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import LAKE_KEYS, Sent, Step
 from weaklink_processor.decode.batch import decode
 from weaklink_processor.errors import BrokenStore
+from weaklink_processor.lake import merging
 from weaklink_processor.lake.lake import Lake
-from weaklink_processor.lake.parts import PartWriter
+from weaklink_processor.lake.parts import Part, PartWriter
 from weaklink_processor.queue.store import Row
 from weaklink_service import tables
 
@@ -51,10 +54,12 @@ class Process:
         for row in rows:
             if row.offset > self.step.offset:
                 self.step.apply([row], decode(row.requests), now, caught_up=True)
-                self.step.publish(now)
+                self.step.settle(now)
+                self.step.publish()
         self.step.tick(LATER)
-        self.step.publish(LATER)
-        self.step.settle()
+        self.step.settle(now)
+        self.step.publish()
+        self.step.settle(now)
 
     def end(self) -> None:
         """Let go of the file."""
@@ -172,6 +177,34 @@ def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path) -> N
     process.work([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], now=NOW + timedelta(minutes=11))
     process.end()
     assert not (tmp_path / "lake" / base.path).exists()
+
+
+def test_no_file_is_deleted_while_the_catalogue_lists_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor after a long silence or a restart behind the merge that superseded it."""
+    removed: list[str] = []
+
+    def checked(_: PartWriter, path: str) -> None:
+        with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as catalogue:
+            views = catalogue.execute("SELECT string_agg(sql) FROM duckdb_views()").fetchall()[0][0]
+        assert path not in views
+        removed.append(path)
+
+    def slowly(lake: Lake, parts: Sequence[Part]) -> None:
+        time.sleep(0.3)
+        publish(lake, parts)
+
+    publish = Lake.publish
+    monkeypatch.setattr(Lake, "publish", slowly)
+    monkeypatch.setattr(PartWriter, "remove", checked)
+    monkeypatch.setattr(merging, "SMALL_PARTS", 2)
+    for life in range(3):
+        process = Process(tmp_path)
+        for hour in range(2):
+            number = 1 + 2 * life + hour
+            at = NOW + timedelta(hours=number)
+            process.work([Row(number, at, [payload([write(number, 1, f"m{number}", 0.5, 1)])])], now=at)
+        process.end()
+    assert removed
 
 
 def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:

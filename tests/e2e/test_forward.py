@@ -63,6 +63,7 @@ def test_everything_goes_on_and_each_trace_gets_a_verdict(service: Service, sink
     wait_until(lambda: len(verdicts(sink)) >= len(remembering), "all verdicts at the sink")
     assert Counter(originals(sink)) == Counter(requests)
     assert Counter(span.trace_id.hex() for span in verdicts(sink)) == Counter(remembering)
+    wait_until(lambda: service.count("evaluation_history") >= len(remembering), "all verdicts in the lake")
     assert service.count("evaluation_history") == len(remembering)
     assert service.count("(SELECT DISTINCT trace_id FROM spans)") > len(remembering)
 

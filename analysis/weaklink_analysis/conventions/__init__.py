@@ -13,7 +13,7 @@ from importlib import resources
 OPERATION_COLUMNS = {
     "row_id": "BIGINT",  # the span
     "ordinal": "INTEGER",  # the record's place on the span, from 0
-    "kind": "VARCHAR",  # operations.KINDS
+    "kind": "VARCHAR",  # see operations.py
     "store": "VARCHAR",  # gen_ai.memory.store.id
     "memory_id": "VARCHAR",  # null: the span names no record
     "memory_type": "VARCHAR",

@@ -64,8 +64,9 @@ class Analyst:
         while self._apply_next() is not None:
             pass
         self._step.tick(self._clock(), timedelta(0))
-        self._step.publish(self._clock())
-        self._step.settle()
+        self._step.settle(self._clock())
+        self._step.publish()
+        self._step.settle(self._clock())
         self._caution.rest()
         self._on_progress()
 
@@ -80,8 +81,10 @@ class Analyst:
     def _evaluate_due(self) -> None:
         try:
             done = self._step.tick(self._clock())
-            self._step.settle()
-            self._step.publish(self._clock())
+            self._step.settle(self._clock())
+            self._step.publish()
+            if done.revisions:  # a verdict is in the tables before it is sent
+                self._step.settle(self._clock())
         except MACHINE_FAULTS:
             log.exception("analyst cannot write")
             return
@@ -122,13 +125,14 @@ class Analyst:
 
     def _settle(self) -> None:
         try:
-            self._step.settle()
+            self._step.settle(self._clock())
         except MACHINE_FAULTS:
             log.exception("readers do not see the newest spans yet")
 
     def _publish(self) -> None:
         try:
-            self._step.publish(self._clock())
+            self._step.settle(self._clock())
+            self._step.publish()
         except MACHINE_FAULTS:
             log.exception("readers do not see the newest spans yet")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from weaklink_analysis.operations import Settings
@@ -140,6 +141,10 @@ class State:
         for part in parts:
             self.connection.execute("UPDATE parts SET superseded_at = ? WHERE path = ?", [now, part.path])
 
+    def renew_grace(self, now: datetime) -> None:
+        """Let the grace time of every superseded part begin now: only now do readers stop to find it listed."""
+        self.connection.execute("UPDATE parts SET superseded_at = ? WHERE superseded_at IS NOT NULL", [now])
+
     def expire(self, before: datetime) -> list[str]:
         """Forget parts superseded before then; their paths, to be deleted after the commit."""
         rows = self.connection.execute("DELETE FROM parts WHERE superseded_at < ? RETURNING path", [before]).fetchall()
@@ -149,7 +154,7 @@ class State:
 
     def returned(self, keys: pa.Table) -> list[int]:
         """Which rows of a KEY_SCHEMA table are EVALUATOR spans that were issued here."""
-        self.connection.register("keys", keys.append_column("position", pa.array(range(len(keys)), pa.int64())))
+        self.connection.register("keys", keys.append_column("position", pa.array(np.arange(len(keys)))))
         rows = self.connection.execute(
             "SELECT k.position FROM keys AS k SEMI JOIN issued AS i ON k.trace = i.trace AND k.span = i.span"
         ).fetchall()

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+import numpy as np
 import pyarrow as pa
 
 from weaklink_analysis.batch import SpanBatch
@@ -94,9 +95,10 @@ class Step:
                 self._rebase(now)
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)
+            self._state.renew_grace(now)
         self._lake.sweep(self._applied.seq)
-        self.publish(now)
-        self.settle()
+        self.publish()
+        self.settle(now)
 
     def apply(self, rows: Sequence[Row], batch: SpanBatch, now: datetime, *, caught_up: bool) -> Done:
         """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due.
@@ -148,13 +150,12 @@ class Step:
             return batch
         for key in batch.keys.take(own).to_pylist():
             self._state.store_returned(origin[key["request"]], key["trace"].bytes, key["span"])
-        mine = set(own)
-        return batch.take(pa.array([position not in mine for position in range(len(batch))]))
+        return batch.take(np.delete(np.arange(len(batch)), own))
 
     def _absorb(self, batch: SpanBatch, applied: Applied, received_at: datetime) -> list[Part]:
         day, seq, first = received_at.date(), applied.seq, applied.next_row_id
         sifted = self._engine.sift(batch, first, self._fingerprints)
-        row_ids = pa.array(range(first, first + len(batch)), pa.int64())
+        row_ids = pa.array(np.arange(first, first + len(batch)))
         applied.next_row_id += len(batch)
         if not sifted.kept.all():
             batch, row_ids = batch.take(sifted.kept), row_ids.filter(pa.array(sifted.kept))
@@ -218,17 +219,17 @@ class Step:
 
     # -- after the commit -----------------------------------------------------------------------------------------
 
-    def publish(self, now: datetime) -> None:
-        """Begin to let readers see what was committed since the last time, if anything; one publication at a time."""
-        if self._published:
-            return
-        self.settle()
-        self._publishing = self._aside.submit(self._lake.publish, self._state.parts())
-        self._published = True
-        self._tidy(now)
+    def publish(self) -> None:
+        """Begin to let readers see what was committed since the last time, if anything; settle the last one first."""
+        if not self._published:
+            self._publishing = self._aside.submit(self._lake.publish, self._state.parts())
+            self._published = True
 
-    def settle(self) -> None:
-        """Wait for the publication under way; one that failed is raised here, and done again by the next `publish`."""
+    def settle(self, now: datetime) -> None:
+        """Wait for the publication under way, then tidy up behind it.
+
+        One that failed is raised here, and done again by the next `publish`.
+        """
         publishing, self._publishing = self._publishing, None
         if publishing is None:
             return
@@ -237,9 +238,14 @@ class Step:
         except BaseException:
             self._published = False
             raise
+        self._tidy(now)
 
     def _tidy(self, now: datetime) -> None:
-        """Merge small parts and outgrown deltas; delete what readers have had time to let go of."""
+        """Merge small parts and outgrown deltas; delete what readers have had time to let go of.
+
+        What is superseded here is listed until the next publication, which therefore follows at once; so whatever a
+        settled catalogue could still list is younger than the grace time.
+        """
         with self._state.transaction():
             for table in LAKE_KEYS:
                 self._tidy_table(table, now)
@@ -251,10 +257,12 @@ class Step:
         if self._lake.wants_base(table, parts):
             self._state.supersede(parts, now)
             self._state.add_parts([self._base(table, self._applied.seq, now.date())])
+            self._published = False
         elif merged := self._lake.merge(table, parts, seq=self._applied.seq, day=now.date()):
             part, small = merged
             self._state.supersede(small, now)
             self._state.add_parts([part])
+            self._published = False
 
 
 def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:
