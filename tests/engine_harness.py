@@ -11,6 +11,7 @@ from otlp import S, payload
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
@@ -25,6 +26,7 @@ class Analysis:
         self.engine = Engine(self.database, settings or Settings())
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
+        self._recogniser = Recogniser(duckdb.connect())
 
     def __enter__(self) -> Self:
         return self
@@ -34,7 +36,7 @@ class Analysis:
 
     def feed(self, spans: Sequence[S]) -> None:
         """Absorb one batch of spans."""
-        batch = decode([payload(spans)])
+        batch = self._recogniser.recognise(decode([payload(spans)]))
         first, self._next = self._next, self._next + len(batch)
         self.engine.start()
         sifted = self.engine.sift(batch, first, lambda rows: {row: fingerprint(self._stored[row]) for row in rows})

@@ -20,22 +20,9 @@ class SpanBatch:
     """SPAN_SCHEMA."""
     keys: pa.Table
     """KEY_SCHEMA."""
-    picked: pa.Table | None = None
-    """Attributes as columns, where somebody has picked them already."""
 
     def __len__(self) -> int:
         return int(self.spans.num_rows)
-
-    def take(self, rows: Rows) -> "SpanBatch":
-        """The spans at these indices, in that order; or those where a mask, one bool a span, is true."""
-        where = rows if isinstance(rows, pa.ChunkedArray) else pa.array(rows)
-        choose = pa.Table.filter if pa.types.is_boolean(where.type) else pa.Table.take
-        picked = None if self.picked is None else choose(self.picked, where)
-        return SpanBatch(choose(self.spans, where), choose(self.keys, where), picked)
-
-    def pick(self, keys: Sequence[str]) -> "SpanBatch":
-        """The same spans with these attributes picked."""
-        return SpanBatch(self.spans, self.keys, pick_attributes(self.spans.column("attributes"), keys))
 
 
 def pick_attributes(attributes: pa.MapArray | pa.ChunkedArray, keys: Sequence[str]) -> pa.Table:

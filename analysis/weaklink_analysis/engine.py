@@ -16,13 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weaklink_analysis.batch import SpanBatch, pick_attributes
-from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
-from weaklink_analysis.models import model
+from weaklink_analysis.models import Models
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.recognition import Recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,6 @@ PUBLISHED = (
     Published("memory_versions", ("version_key",)),
     Published("derivations", ("child_key", "parent_name_key")),
     Published("evaluations", ("trace_id", "name", "rubric")),
-    Published("evaluation_checks", ("trace_id", "name", "rubric", "check_name")),
 )
 
 
@@ -48,42 +46,40 @@ class Engine:
     def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubric: Rubric = STRUCTURAL) -> None:
         self._db = connection
         self._settings = settings
-        self._rubric = rubric
-        self._known: Sequence[Convention] = ()
-        """The conventions that may know some span of the batch, the most specific first."""
+        self._models = Models(max_hops=settings.max_hops, rubric=rubric)
         self._prepare()
 
     def start(self) -> None:
         """Begin a step: nothing has changed yet."""
         self._run("nothing_changed")
 
-    def sift(self, batch: SpanBatch, first_row_id: int, stored: StoredSpans) -> Sifted:
+    def sift(self, batch: Recognised, first_row_id: int, stored: StoredSpans) -> Sifted:
         """Which spans of the batch are to be stored; row i gets row id `first_row_id + i`."""
         row_ids = pa.array(np.arange(first_row_id, first_row_id + len(batch)))
         keys = batch.keys.append_column("row_id", row_ids)
         keys = keys.append_column("end_ns", batch.spans.column("end_unix_nano"))
         self._db.register("incoming_keys", keys)
-        rows = self._db.execute(self._model("duplicates")).fetchall()
+        rows = self._db.execute(self._models.text("duplicates")).fetchall()
         self._db.unregister("incoming_keys")
         return sift([Duplicate(*row) for row in rows], batch.spans, first_row_id, stored)
 
-    def admit(self, batch: SpanBatch, row_ids: pa.Array, superseded: Sequence[int]) -> pa.Table:
-        """Take in spans that `sift` kept, in place of superseded ones.
-
-        Yields a row a span, in the order given: span_kind, agent_id and session_id as the span itself carries them.
-        """
+    def admit(self, batch: Recognised, row_ids: pa.Array, superseded: Sequence[int]) -> None:
+        """Take in spans that `sift` kept, in place of superseded ones."""
         self._forget(superseded)
-        incoming = _incoming(batch, row_ids)
-        self._known = [convention for convention in CONVENTIONS if _may_know(convention, incoming)]
-        self._db.register("incoming", incoming)
-        self._temp("fresh")
+        spans = _index(batch, row_ids)
+        self._db.register("incoming", spans)
+        self._temp("fresh", "FROM incoming")
+        self._db.unregister("incoming")
         self._run("index_spans")
-        return self._db.sql("SELECT span_kind, agent_id, session_id FROM fresh ORDER BY row_id").to_arrow_table()
+        self._db.register("incoming_operations", _operations(batch, spans))
+        self._temp("new_names")
+        self._db.execute("INSERT INTO names BY NAME FROM new_names")
+        self._run("merge_operations")
+        self._db.unregister("incoming_operations")
+        self._temp("named_operations")
 
     def absorb(self, arrived_at: datetime) -> None:
         """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
-        self._recognise()
-        self._db.unregister("incoming")
         self._inherit()
         if any(map(self._count, ("named_operations", "removed_operations", "inherited"))):
             self._rebuild_versions()
@@ -98,14 +94,10 @@ class Engine:
         self._temp("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
         if not self._count("due"):
             return 0
-        for name in ("trace_measures", "trace_checks", "trace_evaluations"):
+        for name in ("trace_measures", "trace_evaluations"):
             self._temp(name)
         self._temp("judged_evaluations", parameters={"now": now})
-        self._temp(
-            "changed_evaluations",
-            "SELECT trace, name, rubric, revised FROM judged_evaluations WHERE revised OR altered",
-        )
-        self._temp("removed_evaluation_checks")
+        self._temp("changed_evaluations", "SELECT trace, name, rubric, revised FROM judged_evaluations")
         self._run("merge_evaluations")
         return self._count("changed_evaluations WHERE revised")
 
@@ -116,8 +108,7 @@ class Engine:
 
     def changes(self, table: str) -> pa.Table:
         """The rows of a published table that are new or changed since the last `absorb` and `evaluate`."""
-        changed = "changed_evaluations" if table.startswith("evaluation") else f"changed_{table}"
-        return self._db.sql(self._model(table, changed=changed)).to_arrow_table()
+        return self._db.sql(self._models.text(table, changed=f"changed_{table}")).to_arrow_table()
 
     def removals(self, table: str) -> pa.Table:
         """The keys of rows of a published table that ceased to be."""
@@ -125,16 +116,16 @@ class Engine:
 
     def snapshot(self, table: str) -> pa.Table:
         """All rows of a published table."""
-        return self._db.sql(self._model(table)).to_arrow_table()
+        return self._db.sql(self._models.text(table)).to_arrow_table()
 
     def revisions(self) -> pa.Table:
         """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
         self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
-        return self._db.sql(self._model("evaluations", changed="revised_keys")).to_arrow_table()
+        return self._db.sql(self._models.text("evaluations", changed="revised_keys")).to_arrow_table()
 
     def revised(self) -> list[Evaluation]:
         """The evaluations that got a new revision in the last `evaluate`, as values."""
-        rows = self._db.sql(self._model("revised_evaluations")).to_arrow_table().to_pylist()
+        rows = self._db.sql(self._models.text("revised_evaluations")).to_arrow_table().to_pylist()
         return [_evaluation(row) for row in rows]
 
     def resettle(self) -> None:
@@ -156,14 +147,7 @@ class Engine:
         self._run("chains")
         settings = asdict(self._settings)
         settings["clock_skew_ns"] = int(settings.pop("clock_skew_seconds") * 1_000_000_000)
-        rubric = asdict(self._rubric)
-        weights = rubric.pop("weights")
         self._constant("settings", [settings])
-        self._constant("rubric", [rubric])
-        self._constant(
-            "rubric_checks",
-            [{"position": i, "check_name": name, "weight": w} for i, (name, w) in enumerate(weights.items())],
-        )
         self.start()
 
     def _forget(self, superseded: Sequence[int]) -> None:
@@ -175,27 +159,6 @@ class Engine:
         if superseded:
             for table in ("operations", "span_index"):
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
-
-    def _recognise(self) -> None:
-        # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
-        known = self._known or CONVENTIONS[-1:]
-        recognised = " UNION ALL BY NAME ".join(self._recognised(one, place) for place, one in enumerate(known))
-        if len(known) > 1:  # the most specific convention that knows a span counts
-            recognised = f"FROM ({recognised}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
-        self._db.execute(f"CREATE OR REPLACE TEMP VIEW recognised AS {recognised}")
-        self._temp("fresh_operations")
-        self._temp("new_names")
-        self._db.execute("INSERT INTO names BY NAME FROM new_names")
-        self._run("merge_operations")
-        self._temp("named_operations")
-
-    def _recognised(self, convention: Convention, place: int) -> str:
-        attributes = ", ".join(f'"{key}"' for key in convention.reads)
-        columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
-        return (
-            f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming WHERE {_belongs(convention)}) "
-            f"SELECT {columns}, '{convention.name}' AS convention, {place} AS place FROM ({convention.sql}))"
-        )
 
     def _inherit(self) -> None:
         self._temp("seekers")
@@ -212,7 +175,7 @@ class Engine:
         self._run("merge_versions")
 
     def _rebuild_edges(self) -> None:
-        self._temp("refs", self._model("parent_references"))
+        self._temp("refs", self._models.text("parent_references"))
         self._temp("resolved")
         self._temp("changed_edges")
         self._temp("removed_edges")
@@ -220,10 +183,10 @@ class Engine:
 
     def _rebuild_chains(self) -> None:
         """Compute the chain numbers of every version that a change can reach: those number max_hops + 1 derivations."""
-        self._temp("affected", self._model("first_affected"))
+        self._temp("affected", self._models.text("first_affected"))
         self._temp("frontier", "FROM affected")
         for _ in range(self._settings.max_hops + 1):
-            self._temp("frontier", self._model("next_affected"))
+            self._temp("frontier", self._models.text("next_affected"))
             if not self._count("frontier"):
                 break
             self._db.execute("INSERT INTO affected FROM frontier")
@@ -235,7 +198,7 @@ class Engine:
             self._run("merge_loops")
 
     def _resolve_operations(self) -> None:
-        self._temp("refs", self._model("operation_references"))
+        self._temp("refs", self._models.text("operation_references"))
         self._temp("resolved")
         self._temp("changed_resolutions")
         self._run("merge_resolutions")
@@ -253,15 +216,12 @@ class Engine:
 
     # -- running models -------------------------------------------------------------------------------------------
 
-    def _model(self, name: str, changed: str | None = None) -> str:
-        return model(name, max_hops=self._settings.max_hops, changed=changed)
-
     def _temp(self, name: str, select: str | None = None, parameters: dict[str, object] | None = None) -> None:
-        text = f"CREATE OR REPLACE TEMP TABLE {name} AS {select or self._model(name)}"
+        text = f"CREATE OR REPLACE TEMP TABLE {name} AS {select or self._models.text(name)}"
         self._db.execute(text, parameters or {})
 
     def _run(self, name: str) -> None:
-        self._db.execute(self._model(name))
+        self._db.execute(self._models.text(name))
 
     def _count(self, relation: str) -> int:
         ((count,),) = self._db.execute(f"SELECT count(*) FROM {relation}").fetchall()
@@ -278,37 +238,28 @@ def _evaluation(row: dict[str, Any]) -> Evaluation:
     return Evaluation(**row | {"record_ids": tuple(row["record_ids"]), "checks": checks})
 
 
-def _incoming(batch: SpanBatch, row_ids: pa.Array) -> pa.Table:
-    spans, keys = batch.spans, batch.keys
-    columns = {
-        "row_id": row_ids,
-        "trace": keys.column("trace"),
-        "span": keys.column("span"),
-        "parent": keys.column("parent"),
-        "name": spans.column("name"),
-        "start_ns": spans.column("start_unix_nano"),
-        "end_ns": spans.column("end_unix_nano"),
-        "status_code": spans.column("status_code"),
-        "service_name": spans.column("service_name"),
-        "environment": spans.column("environment"),
-    }
-    attributes = batch.picked or pick_attributes(spans.column("attributes"), attributes_read())
-    return pa.table(columns | {name: attributes.column(name) for name in attributes.column_names})
+def _index(batch: Recognised, row_ids: pa.Array) -> pa.Table:
+    """The rows of span_index."""
+    return pa.table(
+        {
+            "trace": batch.keys.column("trace"),
+            "span": batch.keys.column("span"),
+            "parent": batch.keys.column("parent"),
+            "start_ns": batch.spans.column("start_unix_nano"),
+            "end_ns": batch.spans.column("end_unix_nano"),
+            "row_id": row_ids,
+            "agent_id": batch.context.column("agent_id"),
+            "session_id": batch.context.column("session_id"),
+            "service_name": batch.spans.column("service_name"),
+            "environment": batch.spans.column("environment"),
+        }
+    )
 
 
-def _belongs(convention: Convention) -> str:
-    """The condition on a span of `incoming` to be a candidate of the convention."""
-    if convention.only:
-        values = ", ".join(f"'{value}'" for value in convention.only)
-        return f'"{convention.reads[0]}" IN ({values})'
-    named = f"starts_with(name, '{convention.prefix}') OR " if convention.prefix else ""
-    return named + "coalesce({}) IS NOT NULL".format(", ".join(f'"{key}"' for key in convention.reads))
-
-
-def _may_know(convention: Convention, incoming: pa.Table) -> bool:
-    """Whether some span is a candidate of the convention."""
-    if convention.only:
-        return bool(pc.any(pc.is_in(incoming.column(convention.reads[0]), pa.array(convention.only))).as_py())
-    if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
-        return True
-    return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)
+def _operations(batch: Recognised, spans: pa.Table) -> pa.Table:
+    """The recognised operations, each with what its span gives it."""
+    own = spans.drop_columns(["agent_id", "session_id"]).take(batch.operations.column("at"))
+    time_ns = pc.max_element_wise(own.column("start_ns"), own.column("end_ns"))
+    columns = {name: own.column(name) for name in own.column_names} | {"time_ns": time_ns}
+    named = batch.operations.drop_columns(["at"])
+    return pa.table(columns | {name: named.column(name) for name in named.column_names})

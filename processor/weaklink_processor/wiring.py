@@ -156,11 +156,12 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.engine import Engine
     from weaklink_analysis.operations import Settings
+    from weaklink_analysis.recognition import Recogniser
     from weaklink_analysis.views import create_statements
     from weaklink_processor.analyst.ahead import Ahead
     from weaklink_processor.analyst.analyst import BATCH_BYTES, Analyst
     from weaklink_processor.analyst.caution import Caution
-    from weaklink_processor.analyst.state import State
+    from weaklink_processor.analyst.state import State, scratch
     from weaklink_processor.analyst.step import LAKE_KEYS, Step
     from weaklink_processor.decode.batch import decode
     from weaklink_processor.lake.lake import Lake
@@ -185,7 +186,8 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             sent=_sent(config, queue) if worker else None,
         )
         step.recover(_now())
-        ahead = Ahead(queue, decode, BATCH_BYTES)
+        recogniser = Recogniser(scratch())
+        ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
         analyst = Analyst(
             queue,
             ahead,

@@ -136,7 +136,7 @@ def test_hop_vectors_equal_the_walk(graph: tuple[list[float], list[list[int]], l
         assert numbers(analysis, "effective_confidence") == expected
 
 
-TABLES = ("memory_operations", "memory_versions", "derivations", "evaluations", "evaluation_checks")
+TABLES = ("memory_operations", "memory_versions", "derivations", "evaluations")
 
 
 @st.composite

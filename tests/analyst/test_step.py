@@ -14,6 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from otlp import payload, write
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.views import create_statements
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import LAKE_KEYS, Sent, Step
@@ -26,6 +27,7 @@ from weaklink_processor.queue.store import Row
 from weaklink_service import tables
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
+RECOGNISER = Recogniser(duckdb.connect())
 LATER = NOW + timedelta(minutes=1)
 
 
@@ -53,13 +55,11 @@ class Process:
         """Apply the rows that are not applied yet, one a step, and evaluate."""
         for row in rows:
             if row.offset > self.step.offset:
-                self.step.apply([row], decode(row.requests), now, caught_up=True)
+                self.step.apply([row], RECOGNISER.recognise(decode(row.requests)), now, caught_up=True)
                 self.step.settle(now)
                 self.step.publish()
         self.step.tick(LATER)
-        self.step.settle(now)
-        self.step.publish()
-        self.step.settle(now)
+        self.step.compact(now)
 
     def end(self) -> None:
         """Let go of the file."""
@@ -156,22 +156,23 @@ def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
     assert tables(tmp_path) == before
 
 
-def test_a_state_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    """What a newer version wrote is not touched, and the message says which file and what to do."""
+@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (1, "new data folder")])
+def test_a_state_file_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
+    """What another version wrote is not touched, and the message says which file and what to do."""
     process = Process(tmp_path)
-    process.state.connection.execute("UPDATE meta SET schema_version = 99")
+    process.state.connection.execute("UPDATE meta SET schema_version = ?", [version])
     process.end()
-    with pytest.raises(BrokenStore, match=r"state\.duckdb has schema version 99.*upgrade"):
+    with pytest.raises(BrokenStore, match=rf"state\.duckdb has schema version {version}.*{advice}"):
         State.open(tmp_path / "state.duckdb")
 
 
-def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path) -> None:
+def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A superseded part is deleted after its grace time, not before."""
     process = Process(tmp_path)
     process.work(rows())
     base = next(part for part in process.state.parts("memory_versions") if part.base)
-    process.state.supersede([base], NOW)
-    process.state.add_parts([process.step._base("memory_versions", 9, NOW.date())])
+    monkeypatch.setattr(merging, "DELTA_ROWS", 0)
+    process.work([], now=NOW)
     process.work([Row(4, NOW, [payload([write(3, 1, "x", 0.5, 1)])])], now=NOW + timedelta(minutes=1))
     assert (tmp_path / "lake" / base.path).exists()
     process.work([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], now=NOW + timedelta(minutes=11))

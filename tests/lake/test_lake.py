@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weaklink_processor.lake import merging
-from weaklink_processor.lake.lake import TOMBSTONES, Lake
+from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.parts import Part
+from weaklink_processor.lake.reading import TOMBSTONES
 
 DAY = date(2026, 9, 1)
 KEYS: Mapping[str, tuple[str, ...]] = {"spans": (), "things": ("key",)}
@@ -40,17 +41,9 @@ class Shelf:
         self.parts.append(self.lake.delta("things", rows, gone, seq=self.seq, day=DAY))
 
     def merge(self) -> None:
-        """Merge small parts, if there are enough."""
-        merged = self.lake.merge("things", [p for p in self.parts if p.table == "things"], seq=self.seq, day=DAY)
-        if merged:
-            part, small = merged
-            self.parts = [p for p in self.parts if p not in small] + [part]
-
-    def rebase(self) -> None:
-        """Write all rows anew."""
-        rows = pa.table({"key": list(self.read()), "value": list(self.read().values())}, schema=THINGS)
-        self.parts = [p for p in self.parts if p.table != "things"]
-        self.parts.append(self.lake.base("things", rows, seq=self.seq, day=DAY))
+        """Merge what is due, if anything is."""
+        if merge := self.lake.due(self.parts):
+            self.parts = [*(part for part in self.parts if part not in merge.parts), self.lake.merge(merge, DAY)]
 
     def read(self) -> dict[int, str]:
         """What a reader sees."""
@@ -62,7 +55,7 @@ class Shelf:
 step = st.tuples(
     st.dictionaries(st.integers(0, 5), st.text(max_size=3), max_size=3),
     st.sets(st.integers(0, 5), max_size=2),
-    st.sampled_from(["", "merge", "rebase"]),
+    st.sampled_from(["nothing", "small parts", "a new base"]),
 )
 
 
@@ -75,12 +68,13 @@ def test_deltas_merged_or_not_say_the_newest_of_each_key(
     shelf = Shelf(tmp_path_factory.mktemp("lake"))
     expected: dict[int, str] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "SMALL_PARTS", 2)
         for changed, removed, then in steps:
             gone = removed - changed.keys()
             shelf.change(changed, gone)
             expected = {key: value for key, value in (expected | changed).items() if key not in gone}
-            {"merge": shelf.merge, "rebase": shelf.rebase}.get(then, lambda: None)()
+            patch.setattr(merging, "SMALL_PARTS", 2 if then == "small parts" else 1000)
+            patch.setattr(merging, "DELTA_ROWS", 0 if then == "a new base" else 1000)
+            shelf.merge()
     assert shelf.read() == dict(sorted(expected.items()))
 
 
@@ -109,18 +103,31 @@ def test_a_reader_keeps_its_state_while_others_are_published(tmp_path: Path) -> 
 
 
 def test_left_overs_are_swept_and_parts_are_not(tmp_path: Path) -> None:
-    """What is half written or of a later publication is what a crash left, and goes; its name can be written again."""
+    """What is half written or not known is what a crash left, and goes; its name can be written again."""
     shelf = Shelf(tmp_path)
     shelf.change({1: "orphan"}, set())
     orphan = shelf.parts.pop()
     (tmp_path / "lake" / orphan.path).with_suffix(".tmp").write_bytes(b"half")
-    shelf.lake.sweep(shelf.seq - 1)
+    shelf.lake.sweep({part.path for part in shelf.parts})
     assert {path.name for path in (tmp_path / "lake").rglob("*") if path.is_file()} == {
         Path(part.path).name for part in shelf.parts
     }
     shelf.seq -= 1
     shelf.change({2: "again"}, set())
     assert shelf.read() == {2: "again"}
+
+
+def test_immutable_parts_are_joined_up(tmp_path: Path) -> None:
+    """Merging many small parts of a table whose rows never change keeps every row, once."""
+    shelf = Shelf(tmp_path)
+    rows = [pa.table({"row_id": [n], "trace_id": [f"t{n}"]}, schema=SPANS) for n in range(merging.SMALL_PARTS)]
+    shelf.parts += [shelf.lake.append("spans", row, seq=n + 2, day=DAY) for n, row in enumerate(rows)]
+    shelf.merge()
+    assert [part.rows for part in shelf.parts if part.table == "spans"] == [merging.SMALL_PARTS]
+    shelf.read()
+    with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as connection:
+        found = connection.execute("SELECT row_id, trace_id FROM lake.spans ORDER BY row_id").fetchall()
+    assert found == [(n, f"t{n}") for n in range(merging.SMALL_PARTS)]
 
 
 def test_a_quote_in_the_folder_is_only_a_character(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ SELECT
     e.revision,
     e.annotator_kind,
     e.evaluated_at,
-    e.span_count
+    e.span_count,
+    e.checks
 FROM evaluations AS e
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON e.trace = d.trace AND e.name = d.name AND e.rubric = d.rubric

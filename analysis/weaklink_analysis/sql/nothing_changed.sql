@@ -7,6 +7,3 @@ CREATE OR REPLACE TEMP TABLE changed_derivations (child_key BIGINT, parent_name_
 CREATE OR REPLACE TEMP TABLE removed_derivations (child_key BIGINT, parent_name_key BIGINT);
 CREATE OR REPLACE TEMP TABLE changed_evaluations (trace UUID, name VARCHAR, rubric VARCHAR, revised BOOLEAN);
 CREATE OR REPLACE TEMP TABLE removed_evaluations (trace_id VARCHAR, name VARCHAR, rubric VARCHAR);
-CREATE OR REPLACE TEMP TABLE removed_evaluation_checks (
-    trace_id VARCHAR, name VARCHAR, rubric VARCHAR, check_name VARCHAR
-);

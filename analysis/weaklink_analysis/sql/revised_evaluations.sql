@@ -20,13 +20,7 @@ SELECT
     e.span_count,
     e.record_ids,
     'structural' AS framework,
-    (
-        SELECT list(
-            {'name': c.check_name, 'passed': c.passed, 'weight': c.weight, 'detail': c.detail} ORDER BY c.position
-        )
-        FROM evaluation_checks AS c
-        WHERE c.trace = e.trace AND c.name = e.name AND c.rubric = e.rubric
-    ) AS checks
+    e.checks
 FROM evaluations AS e
 SEMI JOIN (FROM changed_evaluations WHERE revised) AS d
     ON e.trace = d.trace AND e.name = d.name AND e.rubric = d.rubric

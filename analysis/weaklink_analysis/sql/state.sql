@@ -45,11 +45,6 @@ CREATE TABLE IF NOT EXISTS evaluations (
     name VARCHAR, scope VARCHAR, trace UUID, span UBIGINT, session_id VARCHAR, environment VARCHAR,
     service_name VARCHAR, score DOUBLE, score_effective DOUBLE, threshold DOUBLE, passed BOOLEAN, label VARCHAR,
     explanation VARCHAR, rubric VARCHAR, revision INTEGER, annotator_kind VARCHAR, evaluated_at TIMESTAMPTZ,
-    span_count BIGINT, record_ids VARCHAR[]
-);
-
--- Grain: a check of an evaluation's newest state.
-CREATE TABLE IF NOT EXISTS evaluation_checks (
-    name VARCHAR, scope VARCHAR, trace UUID, rubric VARCHAR, annotator_kind VARCHAR, position INTEGER,
-    check_name VARCHAR, passed BOOLEAN, weight DOUBLE, detail VARCHAR
+    span_count BIGINT, record_ids VARCHAR[],
+    checks STRUCT(name VARCHAR, passed BOOLEAN, weight DOUBLE, detail VARCHAR)[]
 );

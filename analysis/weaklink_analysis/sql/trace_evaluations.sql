@@ -1,60 +1,77 @@
+{%- from 'structural_checks.jinja' import structural_checks with context -%}
 -- Grain: a due trace: its structural evaluation as it is now. Null scores: the trace has no operations (any more).
-WITH scores AS (
+WITH judged AS (
+    SELECT
+        m.trace,
+        CASE WHEN m.operations > 0 THEN [
+            {%- for name, weight in rubric.weights.items() %}
+            {
+                'name': '{{ name }}',
+                'passed': {{ structural_checks[name].passes }},
+                'weight': CAST({{ weight }} AS DOUBLE),
+                'detail': {{ structural_checks[name].detail }}
+            }{{ '' if loop.last else ',' }}
+            {%- endfor %}
+        ] END AS checks
+    FROM trace_measures AS m
+),
+sorted AS (
     SELECT
         trace,
-        round(sum(weight) FILTER (WHERE passed) / sum(weight), 4) AS score,
-        string_agg(check_name, ', ' ORDER BY position) FILTER (WHERE passed) AS passes,
-        string_agg(check_name || ' — ' || detail, '; ' ORDER BY position) FILTER (WHERE NOT passed) AS failures,
-        count(*) FILTER (WHERE passed) AS pass_count,
-        count(*) AS check_count
-    FROM trace_checks
-    GROUP BY trace
+        checks,
+        list_filter(checks, lambda c: c.passed) AS passes,
+        list_filter(checks, lambda c: NOT c.passed) AS failures
+    FROM judged
+),
+scored AS (
+    SELECT
+        *,
+        round(coalesce(list_sum([c.weight FOR c IN passes]), 0) / list_sum([c.weight FOR c IN checks]), 4) AS score
+    FROM sorted
 ),
 -- The target span: the trace's root, if it was seen, else its earliest span.
 targets AS (
-    SELECT
-        s.trace,
-        min_by(s.span, (s.parent <> 0, s.start_ns, s.span)) AS span,
-        min_by(s.service_name, (s.parent <> 0, s.start_ns, s.span)) AS service_name,
-        min_by(s.environment, (s.parent <> 0, s.start_ns, s.span)) AS environment
+    SELECT s.trace, min_by((s.span, s.service_name, s.environment), (s.parent <> 0, s.start_ns, s.span)) AS target
     FROM span_index AS s
     SEMI JOIN due AS d ON s.trace = d.trace
     GROUP BY s.trace
 )
 SELECT
-    rubric.evaluation AS name,
+    {{ rubric.evaluation | literal }} AS name,
     'trace' AS scope,
     m.trace,
-    t.span,
+    t.target[1] AS span,
     coalesce(m.session_id, '') AS session_id,
-    t.environment,
-    t.service_name,
-    coalesce(s.score, CASE WHEN s.trace IS NOT NULL THEN 0.0 END) AS score,
+    t.target[3] AS environment,
+    t.target[2] AS service_name,
+    s.score,
     CAST(NULL AS DOUBLE) AS score_effective,
     settings.pass_threshold AS threshold,
-    coalesce(s.score, CASE WHEN s.trace IS NOT NULL THEN 0.0 END) >= settings.pass_threshold AS passed,
+    s.score >= settings.pass_threshold AS passed,
     CASE
-        WHEN s.trace IS NULL THEN 'not_evaluable'
-        WHEN coalesce(s.score, 0.0) >= settings.pass_threshold THEN 'pass'
+        WHEN s.checks IS NULL THEN 'not_evaluable'
+        WHEN s.score >= settings.pass_threshold THEN 'pass'
         ELSE 'fail'
     END AS label,
     CASE
-        WHEN s.trace IS NULL THEN 'The trace has no memory operations any more.'
+        WHEN s.checks IS NULL THEN 'The trace has no memory operations any more.'
         ELSE concat_ws(
             '. ',
-            CASE WHEN s.passes IS NOT NULL THEN format('Passed ({}/{}): {}', s.pass_count, s.check_count, s.passes) END,
-            CASE
-                WHEN s.failures IS NOT NULL
-                    THEN format('Failed ({}/{}): {}', s.check_count - s.pass_count, s.check_count, s.failures)
-            END
+            CASE WHEN len(s.passes) > 0 THEN format(
+                'Passed ({}/{}): {}', len(s.passes), len(s.checks), array_to_string([c.name FOR c IN s.passes], ', ')
+            ) END,
+            CASE WHEN len(s.failures) > 0 THEN format(
+                'Failed ({}/{}): {}', len(s.failures), len(s.checks),
+                array_to_string([c.name || ' — ' || c.detail FOR c IN s.failures], '; ')
+            ) END
         )
     END AS explanation,
-    rubric.name AS rubric,
+    {{ rubric.name | literal }} AS rubric,
     'CODE' AS annotator_kind,
     m.spans AS span_count,
-    coalesce(m.record_ids, []) AS record_ids
+    coalesce(m.record_ids, []) AS record_ids,
+    s.checks
 FROM trace_measures AS m
 INNER JOIN targets AS t ON m.trace = t.trace
-LEFT JOIN scores AS s ON m.trace = s.trace
-CROSS JOIN rubric
+INNER JOIN scored AS s ON m.trace = s.trace
 CROSS JOIN settings

@@ -1,2 +1,2 @@
 -- Grain: the newest revision of (name, scope, target, rubric, annotator_kind).
-SELECT * FROM lake.evaluations
+SELECT * EXCLUDE (checks) FROM lake.evaluations

@@ -1,29 +1,28 @@
-"""Reads and decodes the next queue rows while those before them are analysed: the two need different parts of a CPU."""
+"""Reads the next queue rows, decodes them and recognises what they hold, while those before them are analysed."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from weaklink_analysis.batch import SpanBatch
-from weaklink_analysis.conventions import attributes_read
+from weaklink_analysis.recognition import Recognised
 from weaklink_processor.queue.store import QueueStore, Row
 
-Decode = Callable[[Sequence[bytes]], SpanBatch]
+Read = Callable[[Sequence[bytes]], Recognised]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Rows and what is in them; `batch` raises what decoding raised."""
+    """Rows and what is in them; `batch` raises what reading them raised."""
 
     rows: list[Row]
-    batch: Callable[[], SpanBatch]
+    batch: Callable[[], Recognised]
 
 
 class Ahead:
     """Fetches queue rows, the next ones ahead of time if asked to."""
 
-    def __init__(self, queue: QueueStore, decode: Decode, max_bytes: int) -> None:
-        self._queue, self._decode, self._max_bytes = queue, decode, max_bytes
+    def __init__(self, queue: QueueStore, read: Read, max_bytes: int) -> None:
+        self._queue, self._read, self._max_bytes = queue, read, max_bytes
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="ahead")
         self._after = -1
         self._fetching: Future[Fetched] | None = None
@@ -47,7 +46,7 @@ class Ahead:
     def decoded(self, rows: Sequence[Row]) -> Fetched:
         """These rows, decoded when asked for."""
         requests = [request for row in rows for request in row.requests]
-        return Fetched(list(rows), lambda: self._decode(requests).pick(attributes_read()))
+        return Fetched(list(rows), lambda: self._read(requests))
 
     def close(self) -> None:
         """Stop; twice is fine."""
@@ -55,7 +54,7 @@ class Ahead:
 
     def _fetch_decoded(self, after: int) -> Fetched:
         rows = self.rows(after)
-        future: Future[SpanBatch] = Future()
+        future: Future[Recognised] = Future()
         try:
             future.set_result(self.decoded(rows).batch())
         except Exception as error:  # noqa: BLE001 - raised again where the rows are applied

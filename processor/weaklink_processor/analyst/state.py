@@ -17,9 +17,12 @@ from weaklink_analysis.operations import Settings
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CHECKPOINT_SIZE = "512MB"
 """Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
+
+BLOCK_MEMORY = "512MB"
+"""Memory for blocks that DuckDB keeps instead of giving it back to the system after every statement."""
 
 THREADS = 1
 """A step's relations are smaller than what DuckDB gives a thread; a second one only costs.
@@ -68,8 +71,11 @@ class State:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open or make the file; BrokenStore if a newer version wrote it."""
-        connection = duckdb.connect(str(path), config={"wal_autocheckpoint": CHECKPOINT_SIZE, "threads": THREADS})
+        """Open or make the file; BrokenStore if another version wrote it."""
+        connection = duckdb.connect(
+            str(path),
+            config={"wal_autocheckpoint": CHECKPOINT_SIZE, "threads": THREADS, "block_allocator_memory": BLOCK_MEMORY},
+        )
         path.chmod(0o600)
         # Strings of spans are data: nothing a query names may be a file or an extension.
         connection.execute("SET enable_external_access = false; SET preserve_insertion_order = false")
@@ -130,6 +136,10 @@ class State:
         ).fetchall()
         return [Part(*row) for row in rows]
 
+    def files(self) -> set[str]:
+        """The paths of all parts that count, or whose grace time runs."""
+        return {path for (path,) in self.connection.execute("SELECT path FROM parts").fetchall()}
+
     def add_parts(self, parts: Iterable[Part]) -> None:
         """Let parts count."""
         for p in parts:
@@ -185,6 +195,14 @@ class State:
         if rows and rows[0][0] > SCHEMA_VERSION:
             message = f"{path} has schema version {rows[0][0]}, this weaklink knows up to {SCHEMA_VERSION}: upgrade it"
             raise BrokenStore(message)
+        if rows and rows[0][0] < SCHEMA_VERSION:
+            message = f"{path} has schema version {rows[0][0]}, from before the first release: begin a new data folder"
+            raise BrokenStore(message)
+
+
+def scratch() -> duckdb.DuckDBPyConnection:
+    """A database in memory that keeps nothing."""
+    return duckdb.connect(config={"threads": THREADS, "enable_external_access": False})
 
 
 def _text(settings: Settings) -> str:

@@ -13,17 +13,19 @@ from datetime import date, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from weaklink_analysis.batch import SpanBatch
 from weaklink_analysis.engine import PUBLISHED, Engine
 from weaklink_analysis.evaluation import Evaluation
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.recognition import CONTEXT, Recognised
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.analyst.state import Applied, Issued, State
+from weaklink_processor.analyst.upkeep import Upkeep
 from weaklink_processor.emit.evaluator import evaluator_span
 from weaklink_processor.errors import BrokenStore
-from weaklink_processor.lake.lake import TOMBSTONES, Lake
+from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.parts import Part
+from weaklink_processor.lake.reading import TOMBSTONES
 from weaklink_processor.queue.store import Row
 
 GRACE = timedelta(minutes=10)
@@ -75,6 +77,7 @@ class Step:
         self._published = False
         self._publishing: Future[None] | None = None
         self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
+        self._upkeep = Upkeep(state, lake)
 
     @property
     def offset(self) -> int:
@@ -96,11 +99,11 @@ class Step:
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)
             self._state.renew_grace(now)
-        self._lake.sweep(self._applied.seq)
+        self._lake.sweep(self._state.files())
         self.publish()
         self.settle(now)
 
-    def apply(self, rows: Sequence[Row], batch: SpanBatch, now: datetime, *, caught_up: bool) -> Done:
+    def apply(self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool) -> Done:
         """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due.
 
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
@@ -134,8 +137,9 @@ class Step:
         return Done(0, revisions)
 
     def close(self) -> None:
-        """Stop the writing thread; twice is fine."""
+        """Stop the threads aside; twice is fine."""
         self._aside.shutdown()
+        self._upkeep.close()
 
     # -- within the transaction -----------------------------------------------------------------------------------
 
@@ -143,7 +147,7 @@ class Step:
     def _quiet(self) -> timedelta:
         return timedelta(seconds=self._settings.quiet_seconds)
 
-    def _without_own(self, batch: SpanBatch, origin: Sequence[int]) -> SpanBatch:
+    def _without_own(self, batch: Recognised, origin: Sequence[int]) -> Recognised:
         """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
         own = self._state.returned(batch.keys)
         if not own:
@@ -152,7 +156,7 @@ class Step:
             self._state.store_returned(origin[key["request"]], key["trace"].bytes, key["span"])
         return batch.take(np.delete(np.arange(len(batch)), own))
 
-    def _absorb(self, batch: SpanBatch, applied: Applied, received_at: datetime) -> list[Part]:
+    def _absorb(self, batch: Recognised, applied: Applied, received_at: datetime) -> list[Part]:
         day, seq, first = received_at.date(), applied.seq, applied.next_row_id
         sifted = self._engine.sift(batch, first, self._fingerprints)
         row_ids = pa.array(np.arange(first, first + len(batch)))
@@ -161,8 +165,9 @@ class Step:
             batch, row_ids = batch.take(sifted.kept), row_ids.filter(pa.array(sifted.kept))
         if not len(batch):
             return []
-        context = self._engine.admit(batch, row_ids, sifted.superseded)
-        writing = self._aside.submit(self._lake.append, "spans", _with(batch.spans, row_ids, context), seq=seq, day=day)
+        rows = _with(batch.spans, row_ids, batch.context)
+        writing = self._aside.submit(self._lake.append, "spans", rows, seq=seq, day=day)
+        self._engine.admit(batch, row_ids, sifted.superseded)
         self._engine.absorb(received_at)
         parts = [writing.result()]
         if sifted.superseded:
@@ -208,7 +213,7 @@ class Step:
             self._state.supersede(self._state.parts(table.name), now)
             self._state.add_parts([self._base(table.name, seq, day)])
         if first:
-            context = pa.schema([("span_kind", pa.string()), ("agent_id", pa.string()), ("session_id", pa.string())])
+            context = pa.schema([(name, pa.string()) for name in CONTEXT])
             spans = _with(SPAN_SCHEMA.empty_table(), pa.array([], pa.int64()), context.empty_table())
             self._state.add_parts([self._lake.append("spans", spans, seq=seq, day=day)])
             history = self._engine.snapshot("evaluations").schema.empty_table()
@@ -231,38 +236,37 @@ class Step:
         One that failed is raised here, and done again by the next `publish`.
         """
         publishing, self._publishing = self._publishing, None
-        if publishing is None:
-            return
-        try:
-            publishing.result()
-        except BaseException:
-            self._published = False
-            raise
-        self._tidy(now)
+        if publishing:
+            try:
+                publishing.result()
+            except BaseException:
+                self._published = False
+                raise
+        if publishing or (self._published and self._upkeep.done):
+            self._tidy(now)
+
+    def compact(self, now: datetime) -> None:
+        """Publish what is not published yet, and do every merge that is due."""
+        while True:
+            self.settle(now)
+            self.publish()
+            self.settle(now)
+            self._upkeep.begin(now.date())
+            if not self._upkeep.wait():
+                return
 
     def _tidy(self, now: datetime) -> None:
-        """Merge small parts and outgrown deltas; delete what readers have had time to let go of.
+        """Let a merge that is done count, delete what readers have had time to let go of, and begin the next merge.
 
         What is superseded here is listed until the next publication, which therefore follows at once; so whatever a
         settled catalogue could still list is younger than the grace time.
         """
         with self._state.transaction():
-            for table in LAKE_KEYS:
-                self._tidy_table(table, now)
+            if self._upkeep.adopt(now):
+                self._published = False
             # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
             self._lake.remove(self._state.expire(now - GRACE))
-
-    def _tidy_table(self, table: str, now: datetime) -> None:
-        parts = self._state.parts(table)
-        if self._lake.wants_base(table, parts):
-            self._state.supersede(parts, now)
-            self._state.add_parts([self._base(table, self._applied.seq, now.date())])
-            self._published = False
-        elif merged := self._lake.merge(table, parts, seq=self._applied.seq, day=now.date()):
-            part, small = merged
-            self._state.supersede(small, now)
-            self._state.add_parts([part])
-            self._published = False
+        self._upkeep.begin(now.date())
 
 
 def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:

@@ -1,18 +1,16 @@
 """The lake: what readers see. It writes parts and the catalogue; which parts count, its caller keeps (durably)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from weaklink_processor.lake.catalogue import TableParts, write_catalogue
-from weaklink_processor.lake.merging import due_for_merging, due_for_snapshot, merged_rows
+from weaklink_processor.lake.catalogue import write_catalogue
+from weaklink_processor.lake.merging import Merge, due, merged_rows
 from weaklink_processor.lake.parts import Part, PartWriter
-
-TOMBSTONES = "superseded_spans"
-"""The table of row ids of spans that another with the same ids replaced."""
+from weaklink_processor.lake.reading import by_table
 
 
 class Lake:
@@ -40,25 +38,20 @@ class Lake:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
         return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
 
-    def merge(self, table: str, parts: Sequence[Part], *, seq: int, day: date) -> tuple[Part, list[Part]] | None:
-        """One part in place of many small ones, and those it supersedes; None while there are few."""
-        small = due_for_merging(parts)
-        if not small:
-            return None
-        rows = merged_rows(self._root, small, self._keys[table])
-        return self._writer.write(table, rows, seq=seq, day=day, kind="merged"), small
+    def due(self, parts: Sequence[Part]) -> Merge | None:
+        """What is to be merged next of all these parts; None for nothing."""
+        tables = by_table(parts, self._keys)
+        return next((merge for name, table in tables.items() if (merge := due(name, table))), None)
 
-    def wants_base(self, table: str, parts: Sequence[Part]) -> bool:
-        """Whether a new base of a changeable table is due."""
-        return bool(self._keys[table]) and due_for_snapshot(parts)
+    def merge(self, merge: Merge, day: date) -> Part:
+        """Write the one part that takes the place of others. What those hold and nothing else is in it."""
+        kind = "base" if merge.base else "merged"
+        with merged_rows(self._root, merge, self._keys[merge.table]) as rows:
+            return self._writer.write(merge.table, rows, seq=merge.seq, day=day, kind=kind, base=merge.base)
 
     def publish(self, parts: Sequence[Part]) -> None:
         """Let readers see exactly these parts, all at once."""
-        tables = {table: TableParts(key) for table, key in self._keys.items()}
-        for part in parts:
-            target = tables["spans"].tombstones if part.table == TOMBSTONES else tables[part.table].parts
-            target.append(part)
-        write_catalogue(self._catalogue, self._root, tables, self._views)
+        write_catalogue(self._catalogue, self._root, by_table(parts, self._keys), self._views)
 
     def rows(self, parts: Sequence[Part], row_ids: Sequence[int]) -> pa.Table:
         """The stored spans with these row ids."""
@@ -70,9 +63,9 @@ class Lake:
         """Whether readers have ever seen anything here."""
         return self._catalogue.exists()
 
-    def sweep(self, after_seq: int) -> None:
-        """Delete left-overs of a crash: parts of publications after `after_seq`, the last that was committed."""
-        self.remove(self._writer.left_over(after_seq))
+    def sweep(self, known: Collection[str]) -> None:
+        """Delete what a crash left: files that are not among the known parts."""
+        self.remove(path for path in self._writer.paths() if path not in known)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Delete superseded parts."""

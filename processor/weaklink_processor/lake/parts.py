@@ -5,11 +5,11 @@ A part of a table whose rows can change later carries two more columns: `_seq`, 
 """
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +23,9 @@ LOW_CARDINALITY = {
     ],
 }  # fmt: skip
 """Columns that a dictionary makes smaller; on ids and times it only costs time."""
+
+ROW_GROUP = 122_880
+"""Rows of a row group: what DuckDB gives one thread."""
 
 BLOOMS: Mapping[str, list[str]] = {"spans": ["trace_id"]}
 """Columns by which a reader asks for one value among very many."""
@@ -48,7 +51,16 @@ class PartWriter:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def write(self, table: str, rows: pa.Table, *, seq: int, day: date, kind: str = "part", base: bool = False) -> Part:
+    def write(
+        self,
+        table: str,
+        rows: pa.Table | pa.RecordBatchReader,
+        *,
+        seq: int,
+        day: date,
+        kind: str = "part",
+        base: bool = False,
+    ) -> Part:
         """Write one part; when this returns, its bytes and its name are on disk.
 
         The name follows from its arguments, so writing again after a crash replaces the orphan.
@@ -58,36 +70,41 @@ class PartWriter:
         _make_folder(target.parent, self._root)
         aside = target.with_suffix(".tmp")
         with aside.open("wb") as file:
-            pq.write_table(
-                rows,
-                file,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=LOW_CARDINALITY.get(table, True),
-                bloom_filter_options={column: {"ndv": max(rows.num_rows, 1)} for column in BLOOMS.get(table, ())},
-                row_group_size=122_880,
-                write_page_checksum=False,
-            )
+            count = _write_rows(file, table, rows)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
         aside.rename(target)
         _sync_folder(target.parent)
-        return Part(table, str(path), seq, rows.num_rows, size, base)
+        return Part(table, str(path), seq, count, size, base)
 
     def remove(self, path: str) -> None:
         """Delete a part's file; gone already is fine."""
         (self._root / path).unlink(missing_ok=True)
 
-    def left_over(self, after_seq: int) -> list[str]:
-        """What writing left that never came to count: half-written files, and parts of a later publication."""
-        files = self._root.glob("*/date=*/*")
-        return [str(file.relative_to(self._root)) for file in files if _seq(file) > after_seq]
+    def paths(self) -> list[str]:
+        """Every file below the folder, half-written ones too."""
+        return [str(file.relative_to(self._root)) for file in self._root.glob("*/date=*/*")]
 
 
-def _seq(file: Path) -> int:
-    """The publication in a part's name; beyond all of them for a file that is only half written."""
-    return int(file.stem.rpartition("-")[2]) if file.suffix == ".parquet" else sys.maxsize
+def _write_rows(file: IO[bytes], table: str, rows: pa.Table | pa.RecordBatchReader) -> int:
+    """Write rows as they come, a row group at a time; how many there were."""
+    batches = rows.to_reader(ROW_GROUP) if isinstance(rows, pa.Table) else rows
+    expected = max(rows.num_rows, 1) if isinstance(rows, pa.Table) else ROW_GROUP
+    count = 0
+    with pq.ParquetWriter(
+        file,
+        batches.schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=LOW_CARDINALITY.get(table, True),
+        bloom_filter_options={column: {"ndv": expected} for column in BLOOMS.get(table, ())},
+        write_page_checksum=False,
+    ) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count
 
 
 def _make_folder(folder: Path, root: Path) -> None:

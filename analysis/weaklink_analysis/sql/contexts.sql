@@ -1,15 +1,7 @@
--- Grain: a newly stored span: what the models need of every span, memory span or not.
+-- Grain: an incoming span: what it carries for itself and its descendants.
 SELECT
     row_id,
-    trace,
-    span,
-    parent,
-    name,
-    start_ns,
-    end_ns,
     status_code,
-    service_name,
-    environment,
     coalesce(
         nullif(nullif("gen_ai.agent.id", ''), 'unknown'),
         nullif(nullif("gen_ai.agent.name", ''), 'unknown'),

@@ -1,0 +1,49 @@
+"""Merging of the lake's parts, beside the steps: one merge at a time, whose result counts from a later commit on."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import date, datetime
+
+from weaklink_processor.analyst.state import State
+from weaklink_processor.lake.lake import Lake
+from weaklink_processor.lake.merging import Merge
+from weaklink_processor.lake.parts import Part
+
+
+class Upkeep:
+    """Keeps the lake in few parts. What an interrupted merge leaves is swept away at the next start."""
+
+    def __init__(self, state: State, lake: Lake) -> None:
+        self._state, self._lake = state, lake
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
+        self._running: tuple[Merge, Future[Part]] | None = None
+
+    def begin(self, day: date) -> None:
+        """Begin the merge that is due, if any, unless one is under way."""
+        if self._running is None and (merge := self._lake.due(self._state.parts())):
+            self._running = merge, self._pool.submit(self._lake.merge, merge, day)
+
+    @property
+    def done(self) -> bool:
+        """Whether a merge waits to be adopted."""
+        return self._running is not None and self._running[1].done()
+
+    def adopt(self, now: datetime) -> bool:
+        """Within a transaction: let the merged part count in place of its sources; whether there was one."""
+        if self._running is None or not self.done:
+            return False
+        (merge, writing), self._running = self._running, None
+        part = writing.result()
+        self._state.supersede(merge.parts, now)
+        self._state.add_parts([part])
+        return True
+
+    def wait(self) -> bool:
+        """Wait for the merge under way; whether there was one."""
+        if self._running is None:
+            return False
+        self._running[1].exception()
+        return True
+
+    def close(self) -> None:
+        """Stop; twice is fine."""
+        self._pool.shutdown(cancel_futures=True)

@@ -1,0 +1,62 @@
+"""How the parts of a table are read as one: the SQL that the catalogue's views and merging share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from weaklink_processor.lake.parts import Part
+
+TOMBSTONES = "superseded_spans"
+"""The table of row ids of spans that another with the same ids replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableParts:
+    """What one table consists of now: immutable parts, or a base and the deltas on it."""
+
+    key: tuple[str, ...] = ()
+    """Empty: rows never change, and every part is whole."""
+    parts: list[Part] = field(default_factory=list)
+    tombstones: list[Part] = field(default_factory=list)
+    """Row ids of immutable rows that others replaced; almost always none."""
+
+
+def by_table(parts: Sequence[Part], keys: Mapping[str, tuple[str, ...]]) -> dict[str, TableParts]:
+    """Sort parts by the table that they belong to."""
+    tables = {table: TableParts(key) for table, key in keys.items()}
+    for part in parts:
+        (tables["spans"].tombstones if part.table == TOMBSTONES else tables[part.table].parts).append(part)
+    return tables
+
+
+def rows_sql(lake: Path, table: TableParts) -> str:
+    """A SELECT of the table's rows as they are now, with `_seq` and `_removed` where rows can change."""
+    if not table.key:
+        replaced = f" WHERE row_id NOT IN (SELECT row_id FROM {_read(lake, table.tombstones)})"
+        return f"SELECT * FROM {_read(lake, table.parts)}{replaced if table.tombstones else ''}"
+    newest_base = max((part.seq for part in table.parts if part.base), default=-1)
+    bases = [part for part in table.parts if part.base and part.seq == newest_base]
+    deltas = [part for part in table.parts if not part.base and part.seq > newest_base]
+    if not deltas:
+        return f"SELECT * FROM {_read(lake, bases)}"
+    keys = ", ".join(table.key)
+    return (
+        f"WITH deltas AS ({newest_sql(lake, deltas, table.key)}) "
+        f"SELECT * FROM {_read(lake, bases)} ANTI JOIN deltas USING ({keys}) "
+        "UNION ALL BY NAME SELECT * FROM deltas WHERE NOT _removed"
+    )
+
+
+def newest_sql(lake: Path, deltas: Sequence[Part], key: Sequence[str]) -> str:
+    """A SELECT of the newest row of each key, tombstones among them."""
+    newest = f"QUALIFY row_number() OVER (PARTITION BY {', '.join(key)} ORDER BY _seq DESC) = 1"
+    return f"SELECT * FROM {_read(lake, deltas)} {newest}"
+
+
+def _read(lake: Path, parts: Sequence[Part]) -> str:
+    files = ", ".join(_quoted(str(lake / part.path)) for part in parts)
+    return f"read_parquet([{files}], hive_partitioning = false)"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

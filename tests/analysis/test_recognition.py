@@ -1,0 +1,49 @@
+"""Recognition is a function of the batch: what is taken of a batch carries along what was recognised on it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import duckdb
+import numpy as np
+import pytest
+
+from otlp import S, payload, read, write
+from weaklink_analysis.recognition import Recogniser
+from weaklink_processor.decode.batch import decode
+
+SPANS = [
+    S(1, 1, attributes={"gen_ai.agent.id": "root"}),
+    write(1, 2, "m", 0.9),
+    S(1, 3),
+    read(1, 4, "m", 0.9),
+    S(
+        1,
+        5,
+        attributes={"gen_ai.operation.name": "search_memory", "gen_ai.memory.records": '[{"id": "x"}, {"id": "y"}]'},
+    ),
+]
+
+
+@pytest.mark.parametrize("rows", [[], [1, 4], [0, 2, 3]])
+@pytest.mark.parametrize("as_mask", [False, True])
+def test_what_is_taken_is_what_those_spans_alone_give(rows: list[int], *, as_mask: bool) -> None:
+    """Taking spans of a recognised batch, by index or by mask, equals recognising those spans alone."""
+    recogniser = Recogniser(duckdb.connect())
+    everything = recogniser.recognise(decode([payload(SPANS)]))
+    taken = everything.take(np.isin(np.arange(len(SPANS)), rows) if as_mask else np.array(rows, dtype=np.int64))
+    alone = recogniser.recognise(decode([payload([SPANS[row] for row in rows])]))
+    assert len(taken) == len(rows)
+    for part in ("spans", "context"):
+        assert getattr(taken, part).to_pylist() == getattr(alone, part).to_pylist()
+    by_place = [("at", "ascending"), ("ordinal", "ascending")]
+    assert taken.operations.sort_by(by_place).to_pylist() == alone.operations.sort_by(by_place).to_pylist()
+    assert taken.keys.drop_columns(["request"]) == alone.keys.drop_columns(["request"])
+
+
+def test_threads_share_a_recogniser() -> None:
+    """Two batches at once do not meet: each call has its own names on the connection."""
+    recogniser = Recogniser(duckdb.connect())
+    batches = [decode([payload([write(1, n + 1, f"m{n}", 0.5)])]) for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(recogniser.recognise, batches))
+    ids = [one.operations.column("memory_id").to_pylist() for one in found]
+    assert ids == [[f"m{n}"] for n in range(4)]
