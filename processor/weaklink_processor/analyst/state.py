@@ -18,7 +18,7 @@ from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
 SCHEMA_VERSION = 2
-CHECKPOINT_SIZE = "512MB"
+CHECKPOINT_SIZE = "1GB"
 """Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
 
 BLOCK_MEMORY = "512MB"
