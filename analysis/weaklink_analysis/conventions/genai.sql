@@ -77,6 +77,6 @@ SELECT
     kind IN ('write', 'read')
     AND NOT (
         kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL
-        AND (len(records) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
+        AND (coalesce(len(records), 1) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
     ) AS counted
 FROM described

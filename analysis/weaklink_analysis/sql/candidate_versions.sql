@@ -77,6 +77,7 @@ SELECT
     o.name_key,
     o.environment,
     r.store,
+    o.store AS named_store,
     o.memory_id,
     r.version,
     o.time_ns,

@@ -10,8 +10,8 @@ SELECT
         nullif(nullif("memledger.memory.source_agent_id", ''), 'unknown')
     ) AS agent_id,
     coalesce(
-        nullif(nullif("session.id", ''), 'unknown'),
         nullif(nullif("memledger.memory.session_id", ''), 'unknown'),
+        nullif(nullif("session.id", ''), 'unknown'),
         nullif(nullif("gen_ai.conversation.id", ''), 'unknown')
     ) AS session_id,
     "openinference.span.kind" AS span_kind

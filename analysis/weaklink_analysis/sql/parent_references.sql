@@ -4,7 +4,7 @@ SELECT
     c.version_key AS a,
     n.name_key AS b,
     n.name_key,
-    c.store,
+    c.named_store AS store,
     c.time_ns,
     CASE WHEN n.name_key = c.name_key THEN c.version END AS own_version,
     c.store AS own_store
@@ -15,7 +15,7 @@ SELECT
     e.child_key,
     e.parent_name_key,
     e.parent_name_key,
-    v.store,
+    v.named_store,
     v.time_ns,
     CASE WHEN e.parent_name_key = v.name_key THEN v.version END,
     v.store
