@@ -208,6 +208,25 @@ def test_no_file_is_deleted_while_the_catalogue_lists_it(tmp_path: Path, monkeyp
     assert removed
 
 
+def test_a_merge_that_fails_changes_nothing_and_is_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps and publications go on as if there were nothing to merge; after a pause it is done."""
+    process = Process(tmp_path)
+    monkeypatch.setattr(merging, "SMALL_PARTS", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "merge", lambda *_: (_ for _ in ()).throw(OSError("No space left on device")))
+        process.work(rows())
+        shown = tables(tmp_path)
+        parts = process.state.parts()
+    process.work([], now=NOW + timedelta(minutes=1))
+    assert process.state.parts() == parts
+    process.work([], now=NOW + timedelta(minutes=6))
+    assert len(process.state.parts()) < len(parts)
+    process.end()
+    assert tables(tmp_path) == shown
+
+
 def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:
     """Without the state beside them, published spans are left alone, and the message says what to do."""
     process = Process(tmp_path)

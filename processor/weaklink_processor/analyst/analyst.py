@@ -64,9 +64,7 @@ class Analyst:
         while self._apply_next() is not None:
             pass
         self._step.tick(self._clock(), timedelta(0))
-        self._step.settle(self._clock())
-        self._step.publish()
-        self._step.settle(self._clock())
+        self._step.compact(self._clock())
         self._caution.rest()
         self._on_progress()
 

@@ -251,7 +251,7 @@ class Step:
             self.settle(now)
             self.publish()
             self.settle(now)
-            self._upkeep.begin(now.date())
+            self._upkeep.begin(now)
             if not self._upkeep.wait():
                 return
 
@@ -266,7 +266,7 @@ class Step:
                 self._published = False
             # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
             self._lake.remove(self._state.expire(now - GRACE))
-        self._upkeep.begin(now.date())
+        self._upkeep.begin(now)
 
 
 def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:

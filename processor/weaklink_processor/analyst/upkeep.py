@@ -1,12 +1,19 @@
 """Merging of the lake's parts, beside the steps: one merge at a time, whose result counts from a later commit on."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import date, datetime
+from datetime import datetime, timedelta
+
+import structlog
 
 from weaklink_processor.analyst.state import State
 from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.merging import Merge
 from weaklink_processor.lake.parts import Part
+
+log = structlog.get_logger(__name__)
+
+PAUSE = timedelta(minutes=5)
+"""How long nothing is merged after a merge that failed: readers can do without, and a full disk is full for a while."""
 
 
 class Upkeep:
@@ -16,11 +23,14 @@ class Upkeep:
         self._state, self._lake = state, lake
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
         self._running: tuple[Merge, Future[Part]] | None = None
+        self._resume_at: datetime | None = None
 
-    def begin(self, day: date) -> None:
-        """Begin the merge that is due, if any, unless one is under way."""
-        if self._running is None and (merge := self._lake.due(self._state.parts())):
-            self._running = merge, self._pool.submit(self._lake.merge, merge, day)
+    def begin(self, now: datetime) -> None:
+        """Begin the merge that is due, if any, unless one is under way or failed a short while ago."""
+        if self._running or (self._resume_at and now < self._resume_at):
+            return
+        if merge := self._lake.due(self._state.parts()):
+            self._running = merge, self._pool.submit(self._lake.merge, merge, now.date())
 
     @property
     def done(self) -> bool:
@@ -32,9 +42,12 @@ class Upkeep:
         if self._running is None or not self.done:
             return False
         (merge, writing), self._running = self._running, None
-        part = writing.result()
+        if error := writing.exception():
+            log.error("parts could not be merged", table=merge.table, parts=len(merge.parts), exc_info=error)
+            self._resume_at = now + PAUSE
+            return False
         self._state.supersede(merge.parts, now)
-        self._state.add_parts([part])
+        self._state.add_parts([writing.result()])
         return True
 
     def wait(self) -> bool:
