@@ -32,12 +32,17 @@ class Published:
     key: tuple[str, ...]
 
 
-PUBLISHED = (
+ABSORBED = (
     Published("memory_operations", ("row_id", "ordinal")),
     Published("memory_versions", ("version_key",)),
     Published("derivations", ("child_key", "parent_name_key")),
-    Published("evaluations", ("trace_id", "name", "rubric")),
 )
+"""What changes with the spans."""
+
+EVALUATED = (Published("evaluations", ("trace_id", "name", "rubric")),)
+"""What changes when traces are judged."""
+
+PUBLISHED = ABSORBED + EVALUATED
 
 
 class Engine:

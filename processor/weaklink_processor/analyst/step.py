@@ -6,14 +6,14 @@ good at the next start.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 
-from weaklink_analysis.engine import PUBLISHED, Engine
+from weaklink_analysis.engine import ABSORBED, EVALUATED, PUBLISHED, Engine, Published
 from weaklink_analysis.evaluation import Evaluation
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
@@ -76,6 +76,8 @@ class Step:
         self._applied = state.applied(queue_id)
         self._published = False
         self._publishing: Future[None] | None = None
+        self._writing: list[Future[Part]] = []
+        """The parts of the step under way."""
         self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
         self._upkeep = Upkeep(state, lake)
 
@@ -112,11 +114,12 @@ class Step:
         applied = Applied(self._applied.queue_id, rows[-1].offset, self._applied.next_row_id, self._applied.seq + 1)
         origin = [row.offset for row in rows for _ in row.requests]
         with self._state.transaction():
-            self._engine.start()
+            self._start()
             batch = self._without_own(batch, origin)
-            parts = self._absorb(batch, applied, rows[-1].received_at)
+            self._absorb(batch, applied, rows[-1].received_at)
+            self._write_changes(ABSORBED, applied.seq, now.date())
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
-            self._finish(parts, applied, now)
+            self._finish(applied, now)
         self._applied, self._published = applied, False
         return Done(len(batch), revisions)
 
@@ -130,9 +133,9 @@ class Step:
             self._applied.queue_id, self._applied.offset, self._applied.next_row_id, self._applied.seq + 1
         )
         with self._state.transaction():
-            self._engine.start()
+            self._start()
             revisions = self._evaluate(now, limit)
-            self._finish([], applied, now)
+            self._finish(applied, now)
         self._applied, self._published = applied, False
         return Done(0, revisions)
 
@@ -147,6 +150,21 @@ class Step:
     def _quiet(self) -> timedelta:
         return timedelta(seconds=self._settings.quiet_seconds)
 
+    def _start(self) -> None:
+        """Begin a step, once what is left of one that failed has ended: parts of both have the same names."""
+        wait(self._writing)
+        self._writing.clear()
+        self._engine.start()
+
+    def _write(self, table: str, rows: pa.Table, seq: int, day: date) -> None:
+        self._writing.append(self._aside.submit(self._lake.append, table, rows, seq=seq, day=day))
+
+    def _write_changes(self, tables: Sequence[Published], seq: int, day: date) -> None:
+        for name in (table.name for table in tables):
+            changed, removed = self._engine.changes(name), self._engine.removals(name)
+            if len(changed) or len(removed):
+                self._writing.append(self._aside.submit(self._lake.delta, name, changed, removed, seq=seq, day=day))
+
     def _without_own(self, batch: Recognised, origin: Sequence[int]) -> Recognised:
         """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
         own = self._state.returned(batch.keys)
@@ -156,7 +174,7 @@ class Step:
             self._state.store_returned(origin[key["request"]], key["trace"].bytes, key["span"])
         return batch.take(np.delete(np.arange(len(batch)), own))
 
-    def _absorb(self, batch: Recognised, applied: Applied, received_at: datetime) -> list[Part]:
+    def _absorb(self, batch: Recognised, applied: Applied, received_at: datetime) -> None:
         day, seq, first = received_at.date(), applied.seq, applied.next_row_id
         sifted = self._engine.sift(batch, first, self._fingerprints)
         row_ids = pa.array(np.arange(first, first + len(batch)))
@@ -164,16 +182,12 @@ class Step:
         if not sifted.kept.all():
             batch, row_ids = batch.take(sifted.kept), row_ids.filter(pa.array(sifted.kept))
         if not len(batch):
-            return []
-        rows = _with(batch.spans, row_ids, batch.context)
-        writing = self._aside.submit(self._lake.append, "spans", rows, seq=seq, day=day)
+            return
+        self._write("spans", _with(batch.spans, row_ids, batch.context), seq, day)
+        if sifted.superseded:
+            self._write(TOMBSTONES, pa.table({"row_id": pa.array(sifted.superseded, pa.int64())}), seq, day)
         self._engine.admit(batch, row_ids, sifted.superseded)
         self._engine.absorb(received_at)
-        parts = [writing.result()]
-        if sifted.superseded:
-            tombstones = pa.table({"row_id": pa.array(sifted.superseded, pa.int64())})
-            parts.append(self._lake.append(TOMBSTONES, tombstones, seq=seq, day=day))
-        return parts
 
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
         revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)
@@ -181,17 +195,13 @@ class Step:
             self._state.issue([_issued(evaluation) for evaluation in self._engine.revised()])
         return revisions
 
-    def _finish(self, parts: list[Part], applied: Applied, now: datetime) -> None:
-        day, seq = now.date(), applied.seq
-        writing: list[Future[Part]] = []
-        for table in PUBLISHED:
-            changed, removed = self._engine.changes(table.name), self._engine.removals(table.name)
-            if len(changed) or len(removed):
-                writing.append(self._aside.submit(self._lake.delta, table.name, changed, removed, seq=seq, day=day))
+    def _finish(self, applied: Applied, now: datetime) -> None:
+        self._write_changes(EVALUATED, applied.seq, now.date())
         revisions = self._engine.revisions()
         if len(revisions):
-            writing.append(self._aside.submit(self._lake.append, "evaluation_history", revisions, seq=seq, day=day))
-        self._state.add_parts([*parts, *(future.result() for future in writing)])
+            self._write("evaluation_history", revisions, applied.seq, now.date())
+        self._state.add_parts(writing.result() for writing in self._writing)
+        self._writing.clear()
         self._state.store_applied(applied)
         if self._sent:
             sent = self._sent()
