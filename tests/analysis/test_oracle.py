@@ -24,8 +24,11 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
-NOT_YET = ("memories", "decisions", "confidence_gating", "findings", "confidence_flag", "decision", "session")
+NOT_YET = ("decisions", "confidence_gating", "findings", "confidence_flag", "decision", "session")
 """Tables, columns, and scopes of evaluations, that the engine does not make as semantics.md says, yet."""
+
+VIEWED = ("memories",)
+"""Tables that are views of the engine's own."""
 
 JSON_COLUMNS = {("findings", "detail"), ("confidence_gating", "records")}
 
@@ -49,6 +52,8 @@ def content(s: S) -> str:
 
 def engine_rows(analysis: Analysis, table: str) -> list[dict[str, object]]:
     """A table's rows; evaluations carry their checks, which the view of that name unnests."""
+    if table in VIEWED:
+        return analysis.view(table)
     if not table.startswith("evaluation"):
         return analysis.table(table)
     evaluations = analysis.table("evaluations")

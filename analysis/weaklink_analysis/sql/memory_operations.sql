@@ -20,7 +20,10 @@ SELECT
     o.parent_ids,
     o.score,
     o.rank,
+    o.success,
+    o.kind = 'conflict' AS conflict,
     o.convention,
+    v.store AS resolved_store,
     v.version AS resolved_version,
     {{ effective('v', 'c') }} AS effective_confidence,
     {{ flag(effective('v', 'c')) }} AS confidence_flag
