@@ -24,7 +24,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
-NOT_YET = ("decisions", "confidence_gating", "findings", "confidence_flag", "decision", "session")
+NOT_YET = ("decisions", "confidence_gating", "findings", "decision", "session")
 """Tables, columns, and scopes of evaluations, that the engine does not make as semantics.md says, yet."""
 
 VIEWED = ("memories",)
@@ -35,6 +35,10 @@ JSON_COLUMNS = {("findings", "detail"), ("confidence_gating", "records")}
 RULES = (
     oracle.Rules(),
     oracle.Rules(max_hops=2, min_threshold=0.3, flag_threshold=0.9, assumed_confidence=0.7, clock_skew_seconds=3.0),
+    oracle.Rules(
+        namespaces={"/ops/": (0.2, None), "/ops/db": (None, 0.7), "/op": (0.0, 0.1)},
+        services={"svc": (0.1, 0.45), "other": (None, 0.9)},
+    ),
 )
 
 COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "300")), os.environ.get("WEAKLINK_SCENARIO")

@@ -26,11 +26,10 @@ SELECT
     v.store AS resolved_store,
     v.version AS resolved_version,
     {{ effective('v', 'c') }} AS effective_confidence,
-    {{ flag(effective('v', 'c')) }} AS confidence_flag
+    {{ flag(effective('v', 'c'), 'o') }} AS confidence_flag
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
 {%- endif %}
 LEFT JOIN versions AS v ON o.version_key = v.version_key
 LEFT JOIN chains AS c ON v.version_key = c.version_key
-CROSS JOIN settings
