@@ -865,6 +865,8 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "resolved_version": op.version.number if op.version else None,
             "effective_confidence": o.effective(op.version) if op.version else None,
             "confidence_flag": o.flag(op, op.version),
+            "min_threshold": o.policy(op)[0],
+            "flag_threshold": o.policy(op)[1],
         }
     )
 

@@ -24,10 +24,10 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
-NOT_YET = ("decisions", "confidence_gating", "findings", "decision", "session")
+NOT_YET = ("decisions", "findings", "decision", "session")
 """Tables, columns, and scopes of evaluations, that the engine does not make as semantics.md says, yet."""
 
-VIEWED = ("memories",)
+VIEWED = ("memories", "confidence_gating")
 """Tables that are views of the engine's own."""
 
 JSON_COLUMNS = {("findings", "detail"), ("confidence_gating", "records")}

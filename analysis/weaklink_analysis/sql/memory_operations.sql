@@ -26,7 +26,9 @@ SELECT
     v.store AS resolved_store,
     v.version AS resolved_version,
     {{ effective('v', 'c') }} AS effective_confidence,
-    {{ flag(effective('v', 'c'), 'o') }} AS confidence_flag
+    {{ flag(effective('v', 'c'), 'o') }} AS confidence_flag,
+    o.min_threshold,
+    o.flag_threshold
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
