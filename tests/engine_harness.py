@@ -8,14 +8,17 @@ import duckdb
 import pyarrow as pa
 
 from otlp import S, payload
-from weaklink_analysis.engine import Engine
+from weaklink_analysis.engine import PUBLISHED, Engine
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.spans import SPAN_SCHEMA
+from weaklink_analysis.views import VIEWS, create_statements
 from weaklink_processor.decode.batch import decode
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
+FROM_SPANS_AND_HISTORY = ("spans", "evaluation_history")
+"""Views of what the engine does not keep."""
 
 
 class Analysis:
@@ -58,6 +61,19 @@ class Analysis:
         rows = self.engine.snapshot(name).to_pylist()
         visible = [{key: value for key, value in row.items() if key not in hidden} for row in rows]
         return sorted(visible, key=repr)
+
+    def view(self, name: str) -> list[dict[str, object]]:
+        """The rows that users see in a view of the engine's published tables."""
+        with duckdb.connect() as catalogue:
+            catalogue.execute("CREATE SCHEMA lake")
+            for table in PUBLISHED:
+                catalogue.register("rows", self.engine.snapshot(table.name))
+                catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
+            for view, statement in zip(VIEWS, create_statements(), strict=True):
+                if view not in FROM_SPANS_AND_HISTORY:
+                    catalogue.execute(statement)
+            rows: list[dict[str, object]] = catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist()
+            return rows
 
     def memories(self) -> dict[str, dict[str, object]]:
         """The newest version of each memory by its id."""

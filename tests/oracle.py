@@ -858,10 +858,15 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "parent_ids": list(op.parents),
             "score": op.score,
             "rank": op.rank,
+            "success": op.success,
+            "conflict": op.kind == "conflict",
             "convention": op.convention,
+            "resolved_store": op.version.memory[1] if op.version else None,
             "resolved_version": op.version.number if op.version else None,
             "effective_confidence": o.effective(op.version) if op.version else None,
             "confidence_flag": o.flag(op, op.version),
+            "min_threshold": o.policy(op)[0],
+            "flag_threshold": o.policy(op)[1],
         }
     )
 

@@ -51,7 +51,7 @@ class Engine:
     def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubric: Rubric = STRUCTURAL) -> None:
         self._db = connection
         self._settings = settings
-        self._models = Models(max_hops=settings.max_hops, rubric=rubric)
+        self._models = Models(settings, rubric)
         self._prepare()
 
     def start(self) -> None:
@@ -87,6 +87,7 @@ class Engine:
         """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
         self._inherit()
         if any(map(self._count, ("named_operations", "removed_operations", "inherited"))):
+            self._temp("touched")
             self._rebuild_versions()
             self._rebuild_edges()
             self._rebuild_chains()
@@ -137,6 +138,7 @@ class Engine:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
         self._db.execute("DROP TABLE chains")
         self._run("chains")
+        self._run("merge_policies")
         self._run("everything_touched")
         self._rebuild_versions()
         self._temp("changed_versions", "FROM versions")
@@ -150,7 +152,8 @@ class Engine:
     def _prepare(self) -> None:
         self._run("state")
         self._run("chains")
-        settings = asdict(self._settings)
+        # Thresholds by namespace and by service are in the texts of the models.
+        settings = {key: value for key, value in asdict(self._settings).items() if not isinstance(value, dict)}
         settings["clock_skew_ns"] = int(settings.pop("clock_skew_seconds") * 1_000_000_000)
         self._constant("settings", [settings])
         self.start()
@@ -175,7 +178,7 @@ class Engine:
             self._temp("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
-        for name in ("touched", "candidate_versions", "changed_versions", "removed_versions"):
+        for name in ("candidate_versions", "changed_versions", "removed_versions"):
             self._temp(name)
         self._run("merge_versions")
 

@@ -1,12 +1,15 @@
 """The SQL models: one file a table, rendered with Jinja as dbt does, run by DuckDB.
 
-A model file is one SELECT. Macros, loops over hops and the rubric's checks and limits are all the templating there is;
-values of spans never enter a text: they come from relations or as parameters.
+A model file is one SELECT. Macros, loops over hops, the rubric's checks and limits and the configured thresholds are
+all the templating there is; values of spans never enter a text: they come from relations or as parameters.
 """
+
+from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weaklink_analysis.mai.rubrics import Rubric
+from weaklink_analysis.operations import Settings
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader(__package__, "sql"),
@@ -15,7 +18,28 @@ _ENVIRONMENT = Environment(
     keep_trailing_newline=False,
 )
 _ENVIRONMENT.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
-_MACROS = ("time", "above", "effective", "flag")
+_ENVIRONMENT.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
+_MACROS = ("time", "above", "effective", "policy", "flag")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """One of the two thresholds, wherever it is configured: the first that applies counts."""
+
+    namespaces: tuple[tuple[str, float], ...]
+    """By prefix, which ends in '/'; the longest first."""
+    services: tuple[tuple[str, float], ...]
+    otherwise: float
+
+    @classmethod
+    def of(cls, settings: Settings, which: int) -> "Limits":
+        """The min (0) or the flag threshold (1)."""
+        longest_first = sorted(settings.namespaces.items(), key=lambda item: len(item[0]), reverse=True)
+        return cls(
+            tuple((f"{prefix.rstrip('/')}/", v) for prefix, pair in longest_first if (v := pair[which]) is not None),
+            tuple((service, v) for service, pair in settings.services.items() if (v := pair[which]) is not None),
+            (settings.min_threshold, settings.flag_threshold)[which],
+        )
 
 
 def constant_model(name: str) -> str:
@@ -24,12 +48,13 @@ def constant_model(name: str) -> str:
 
 
 class Models:
-    """The texts of the models for one number of hops and one rubric."""
+    """The texts of the models for these settings and one rubric."""
 
-    def __init__(self, *, max_hops: int, rubric: Rubric) -> None:
+    def __init__(self, settings: Settings, rubric: Rubric) -> None:
         self._variables: dict[str, object] = {
-            "max_hops": max_hops,
-            "hops": tuple(range(1, max_hops + 1)),
+            "max_hops": settings.max_hops,
+            "hops": tuple(range(1, settings.max_hops + 1)),
+            "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "rubric": rubric,
         }
         macros = _ENVIRONMENT.get_template("macros.jinja").make_module(self._variables)

@@ -5,7 +5,12 @@ lineage beneath a search span; `conflict` names a write that a conflict resolver
 write, read, delete, outcome, lineage or other.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Thresholds: TypeAlias = tuple[float | None, float | None]
+"""min_threshold and flag_threshold; None: what holds without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +24,6 @@ class Settings:
     clock_skew_seconds: float = 60.0
     pass_threshold: float = 0.7
     quiet_seconds: float = 5.0
+    namespaces: Mapping[str, Thresholds] = field(default_factory=dict)
+    """By namespace: `/ops` is meant for `/ops` and all beneath it, the longest counts."""
+    services: Mapping[str, Thresholds] = field(default_factory=dict)

@@ -3,7 +3,9 @@
 Names follow the OpenTelemetry Collector's where it has one. docs/configuration.md describes each.
 """
 
+import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -75,6 +77,16 @@ def _header_pairs(value: object) -> object:
     return {name.strip(): text.strip() for name, _, text in pairs}
 
 
+def _mapping(value: object) -> object:
+    """Read a mapping that a variable has as JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ValueError('expected a mapping, in a variable as JSON: {"name": {"min_threshold": 0.5}}') from error
+
+
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
 RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=False)]
@@ -117,6 +129,16 @@ class Queue(Section):
     max_bytes: Bytes = ByteSize(4096 * _MIB)
 
 
+class Thresholds(Section):
+    """Where the flags begin for a namespace or a service; None: as it is without this."""
+
+    min_threshold: Share | None = None
+    flag_threshold: Share | None = None
+
+
+Policies = Annotated[dict[str, Thresholds], BeforeValidator(_mapping)]
+
+
 class Analysis(Section):
     """The numbers that analysis depends on."""
 
@@ -127,6 +149,8 @@ class Analysis(Section):
     clock_skew: Seconds = 60.0
     threshold: Share = 0.7
     publish_interval: PositiveSeconds = 1.0
+    namespaces: Policies = {}
+    services: Policies = {}
 
     @field_validator("flag_threshold")
     @classmethod
@@ -135,6 +159,45 @@ class Analysis(Section):
         if lowest > flag:
             raise ValueError(f"expected at least analysis.min_threshold, which is {lowest}")
         return flag
+
+    @field_validator("namespaces")
+    @classmethod
+    def _ordered_by_namespace(cls, namespaces: dict[str, Thresholds], info: ValidationInfo) -> dict[str, Thresholds]:
+        for name in namespaces:
+            _check_order(f"namespace {name!r}", [*_enclosing(namespaces, name), _overall(info)])
+        return namespaces
+
+    @field_validator("services")
+    @classmethod
+    def _ordered_by_service(cls, services: dict[str, Thresholds], info: ValidationInfo) -> dict[str, Thresholds]:
+        namespaces: dict[str, Thresholds] = info.data.get("namespaces", {})
+        for service, own in services.items():
+            _check_order(f"service {service!r}", [own, _overall(info)])
+            for name in namespaces:
+                where = f"service {service!r} and namespace {name!r}"
+                _check_order(where, [*_enclosing(namespaces, name), own, _overall(info)])
+        return services
+
+
+def _enclosing(namespaces: dict[str, Thresholds], name: str) -> list[Thresholds]:
+    """What is set for a namespace and for those around it, the longest first."""
+    longest_first = sorted(namespaces, key=len, reverse=True)
+    return [namespaces[p] for p in longest_first if f"{name.rstrip('/')}/".startswith(f"{p.rstrip('/')}/")]
+
+
+def _overall(info: ValidationInfo) -> Thresholds:
+    # One that is at fault itself is not there, and contradicts nothing.
+    lowest, highest = info.data.get("min_threshold", 0.0), info.data.get("flag_threshold", 1.0)
+    return Thresholds(min_threshold=lowest, flag_threshold=highest)
+
+
+def _check_order(where: str, settings: Iterable[Thresholds]) -> None:
+    """Refuse thresholds that contradict each other where the first setting that has one counts for each."""
+    chosen = list(settings)
+    low = next(own.min_threshold for own in chosen if own.min_threshold is not None)
+    flag = next(own.flag_threshold for own in chosen if own.flag_threshold is not None)
+    if low > flag:
+        raise ValueError(f"expected min_threshold at most flag_threshold; for {where} they are {low} and {flag}")
 
 
 class Tls(Section):

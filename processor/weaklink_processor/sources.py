@@ -24,6 +24,7 @@ FLAGS = {
 
 _SECRETS = "headers"  # keys so named hold credentials: their values are never shown
 _EXPECTED = {
+    "extra_forbidden": "no such setting",
     "path_not_file": "expected the path of a file that exists",
     "byte_size": "expected bytes, as 67108864 or 64MiB",
     "byte_size_unit": "expected bytes, as 67108864 or 64MiB",
@@ -149,7 +150,10 @@ def _explained(error: ValidationError, given: Mapping[str, _Given]) -> Iterator[
         key = next(key for key in settings() if f"{path}.".startswith(f"{key}."))
         source = given.get(key, _Given(fault["input"], f"{key} (default)"))
         expected = _EXPECTED.get(fault["type"], fault["msg"]).removeprefix("Value error, ")
-        yield f"{source.name}: {_shown(key, source.value)}: {expected.replace('Input should be', 'expected')}"
+        # Within a mapping the entry at fault is named, unless it may be a secret.
+        entry = "" if _SECRETS in key else path.removeprefix(key)
+        value = fault["input"] if entry else source.value
+        yield f"{source.name}{entry}: {_shown(key, value)}: {expected.replace('Input should be', 'expected')}"
 
 
 def _shown(name: str, value: object) -> str:

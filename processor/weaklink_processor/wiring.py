@@ -174,6 +174,8 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         clock_skew_seconds=analysis.clock_skew,
         pass_threshold=analysis.threshold,
         quiet_seconds=analysis.quiet_period,
+        namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
+        services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
     )
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         worker = _emit_worker(config, queue, state)

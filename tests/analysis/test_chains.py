@@ -136,6 +136,15 @@ def test_hop_vectors_equal_the_walk(graph: tuple[list[float], list[list[int]], l
         assert numbers(analysis, "effective_confidence") == expected
 
 
+def test_another_clock_skew_resolves_stored_reads_anew() -> None:
+    """A read before the write means it or not as the clock skew of today says, not that of the day it arrived."""
+    with Analysis() as analysis:
+        analysis.feed([read(1, 1, "m", None, at=1), write(1, 2, "m", 0.8, at=5)])
+        again = Analysis(Settings(clock_skew_seconds=1), database=analysis.database)
+        again.engine.resettle()
+        assert [row["resolved_version"] for row in again.table("memory_operations")] == [None, 1]
+
+
 TABLES = ("memory_operations", "memory_versions", "derivations", "evaluations")
 
 

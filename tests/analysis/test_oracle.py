@@ -24,14 +24,21 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
-NOT_YET = ("memories", "decisions", "confidence_gating", "findings", "confidence_flag", "decision", "session")
+NOT_YET = ("decisions", "findings", "decision", "session")
 """Tables, columns, and scopes of evaluations, that the engine does not make as semantics.md says, yet."""
+
+VIEWED = ("memories", "confidence_gating")
+"""Tables that are views of the engine's own."""
 
 JSON_COLUMNS = {("findings", "detail"), ("confidence_gating", "records")}
 
 RULES = (
     oracle.Rules(),
     oracle.Rules(max_hops=2, min_threshold=0.3, flag_threshold=0.9, assumed_confidence=0.7, clock_skew_seconds=3.0),
+    oracle.Rules(
+        namespaces={"/ops/": (0.2, None), "/ops/db": (None, 0.7), "/op": (0.0, 0.1)},
+        services={"svc": (0.1, 0.45), "other": (None, 0.9)},
+    ),
 )
 
 COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "300")), os.environ.get("WEAKLINK_SCENARIO")
@@ -49,6 +56,8 @@ def content(s: S) -> str:
 
 def engine_rows(analysis: Analysis, table: str) -> list[dict[str, object]]:
     """A table's rows; evaluations carry their checks, which the view of that name unnests."""
+    if table in VIEWED:
+        return analysis.view(table)
     if not table.startswith("evaluation"):
         return analysis.table(table)
     evaluations = analysis.table("evaluations")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from weaklink_processor.config import Config
+from weaklink_processor.config import Config, Thresholds
 from weaklink_processor.errors import UsageError
 from weaklink_processor.sources import env_name, load_config, settings
 
@@ -27,6 +27,16 @@ BAD_FILES = {
     "analysis: {clock_skew: -1}": "analysis.clock_skew: -1: expected greater than or equal to 0",
     "analysis: {threshold: .nan}": "analysis.threshold: nan: expected",
     "analysis: {publish_interval: 0}": "analysis.publish_interval: 0: expected greater than 0",
+    "analysis: {namespaces: 5}": "analysis.namespaces: 5: expected a valid dictionary",
+    "analysis: {namespaces: {/a: {min_threshold: 2}}}": "analysis.namespaces./a.min_threshold: 2: expected less than",
+    "analysis: {namespaces: {/a: {minimum: 0.2}}}": "analysis.namespaces./a.minimum: 0.2: no such setting",
+    "analysis: {namespaces: {/a: {min_threshold: 0.7}}}": "for namespace '/a' they are 0.7 and 0.6",
+    "analysis: {namespaces: {/a: {min_threshold: 0.5}, /a/b: {flag_threshold: 0.45}}}": "'/a/b' they are 0.5 and 0.45",
+    "analysis: {services: {s: {flag_threshold: high}}}": "analysis.services.s.flag_threshold: 'high': expected a valid",
+    "analysis: {services: {s: {flag_threshold: 0.3}}}": "services: {'s': {'flag_threshold': 0.3}}: expected min_",
+    "analysis: {services: {s: {flag_threshold: 0.41}}, namespaces: {/a: {min_threshold: 0.5}}}": (
+        "for service 's' and namespace '/a' they are 0.5 and 0.41"
+    ),
     "forward: {endpoint: 'ftp://there'}": "forward.endpoint: 'ftp://there': expected HOST:PORT, http://HOST:PORT or",
     "forward: {endpoint: 'there:0'}": "forward.endpoint: 'there:0': expected HOST:PORT",
     "forward: {headers: token}": "forward.headers: (not shown): expected name=value,name=value",
@@ -159,6 +169,16 @@ def test_notations() -> None:
     assert (config.analysis.quiet_period, config.analysis.clock_skew) == (0.5, 90.0)
     assert config.queue.max_bytes == 1 << 30
     assert config.forward.headers == {"a": "b", "c": "d=e"}
+
+
+def test_thresholds_by_name(tmp_path: Path) -> None:
+    """Thresholds of a namespace or a service are a mapping in the file, and the same as JSON in a variable."""
+    file = tmp_path / "weaklink.yaml"
+    file.write_text("analysis: {namespaces: {/ops: {min_threshold: 0.5}}}")
+    environ = {"WEAKLINK_ANALYSIS__SERVICES": '{"desk": {"flag_threshold": 0.8}}'}
+    analysis = load_config(file, environ, {}).analysis
+    assert analysis.namespaces == {"/ops": Thresholds(min_threshold=0.5)}
+    assert analysis.services == {"desk": Thresholds(flag_threshold=0.8)}
 
 
 def test_children_get_the_same_settings() -> None:

@@ -105,8 +105,10 @@ CONTEXT_ATTRIBUTES = (
     "session.id",
     "gen_ai.conversation.id",
     "openinference.span.kind",
+    "memory.confidence_policy.min_threshold",
+    "memory.confidence_policy.flag_threshold",
 )
-"""What any span may carry for itself and its descendants (agent, session), and the kind that the `spans` view shows."""
+"""What any span may carry: agent and session, for its descendants too; the kind; its own thresholds."""
 
 
 def attributes_read() -> tuple[str, ...]:

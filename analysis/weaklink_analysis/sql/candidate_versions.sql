@@ -92,7 +92,9 @@ SELECT
     coalesce(o.confidence, settings.assumed_confidence) AS declared,
     CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
     o.hedged,
-    o.parent_ids
+    o.parent_ids,
+    o.min_threshold,
+    o.flag_threshold
 FROM ranked AS r
 INNER JOIN operations AS o ON r.row_id = o.row_id AND r.ordinal = o.ordinal
 CROSS JOIN settings

@@ -6,8 +6,8 @@ WHERE
     v.version_key IS NULL
     OR (
         c.version, c.store, c.named_store, c.time_ns, c.origin, c.agent_id, c.session_id, c.memory_type, c.namespace, c.declared,
-        c.confidence_source, c.hedged, c.parent_ids
+        c.confidence_source, c.hedged, c.parent_ids, c.min_threshold, c.flag_threshold
     ) IS DISTINCT FROM (
         v.version, v.store, v.named_store, v.time_ns, v.origin, v.agent_id, v.session_id, v.memory_type, v.namespace, v.declared,
-        v.confidence_source, v.hedged, v.parent_ids
+        v.confidence_source, v.hedged, v.parent_ids, v.min_threshold, v.flag_threshold
     )

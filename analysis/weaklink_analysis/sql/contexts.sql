@@ -14,5 +14,7 @@ SELECT
         nullif(nullif("session.id", ''), 'unknown'),
         nullif(nullif("gen_ai.conversation.id", ''), 'unknown')
     ) AS session_id,
-    "openinference.span.kind" AS span_kind
+    "openinference.span.kind" AS span_kind,
+    "memory.confidence_policy.min_threshold" AS raw_min_threshold,
+    "memory.confidence_policy.flag_threshold" AS raw_flag_threshold
 FROM incoming

@@ -20,14 +20,18 @@ SELECT
     o.parent_ids,
     o.score,
     o.rank,
+    o.success,
+    o.kind = 'conflict' AS conflict,
     o.convention,
+    v.store AS resolved_store,
     v.version AS resolved_version,
     {{ effective('v', 'c') }} AS effective_confidence,
-    {{ flag(effective('v', 'c')) }} AS confidence_flag
+    {{ flag(effective('v', 'c'), 'o') }} AS confidence_flag,
+    o.min_threshold,
+    o.flag_threshold
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
 {%- endif %}
 LEFT JOIN versions AS v ON o.version_key = v.version_key
 LEFT JOIN chains AS c ON v.version_key = c.version_key
-CROSS JOIN settings

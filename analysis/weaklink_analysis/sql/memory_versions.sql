@@ -20,7 +20,7 @@ SELECT
     -- A version is never its own ancestor.
     CASE WHEN c.loops THEN c.others ELSE {{ above('c') }}.confidence END AS chain_min_confidence,
     {{ effective('v', 'c') }} AS effective_confidence,
-    {{ flag(effective('v', 'c')) }} AS confidence_flag,
+    {{ flag(effective('v', 'c'), 'v') }} AS confidence_flag,
     c.chain_depth,
     c.chain_depth > {{ max_hops }} AS chain_truncated,
     CASE WHEN {{ above('c') }}.confidence < v.declared THEN {{ above('c') }}.memory_id ELSE v.memory_id END
@@ -32,4 +32,3 @@ FROM versions AS v
 SEMI JOIN {{ changed }} AS d ON v.version_key = d.version_key
 {%- endif %}
 INNER JOIN chains AS c ON v.version_key = c.version_key
-CROSS JOIN settings

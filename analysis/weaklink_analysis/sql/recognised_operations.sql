@@ -1,3 +1,4 @@
+{%- from 'macros.jinja' import confidence -%}
 -- Grain: a record on an incoming span, as the most specific convention recognised it.
 -- '' and 'unknown' are no agent and no session; '' is no id; a confidence that is not a number in [0, 1] is none.
 SELECT
@@ -15,11 +16,7 @@ SELECT
     nullif(nullif(r.record_session, ''), 'unknown') AS record_session,
     coalesce(nullif(nullif(r.record_session, ''), 'unknown'), c.session_id) AS own_session,
     r.raw_confidence,
-    -- DuckDB's cast also takes digits grouped by underscores, which nobody means.
-    CASE
-        WHEN TRY_CAST(r.raw_confidence AS DOUBLE) BETWEEN 0 AND 1 AND NOT contains(r.raw_confidence, '_')
-            THEN TRY_CAST(r.raw_confidence AS DOUBLE)
-    END AS confidence,
+    {{ confidence('r.raw_confidence') }} AS confidence,
     coalesce(r.hedged, FALSE) AS hedged,
     CASE
         WHEN r.parents_json IS NULL OR r.parents_json = '[]' THEN CAST([] AS VARCHAR[])
@@ -37,6 +34,8 @@ SELECT
     r.success,
     r.counted,
     c.status_code = 'ERROR' AS failed,
-    r.convention
+    r.convention,
+    c.raw_min_threshold,
+    c.raw_flag_threshold
 FROM recognised AS r
 INNER JOIN contexts AS c ON r.row_id = c.row_id

@@ -21,7 +21,9 @@ CREATE TABLE IF NOT EXISTS operations (
     memory_id VARCHAR, name_key BIGINT, memory_type VARCHAR, namespace VARCHAR, record_agent VARCHAR,
     own_agent VARCHAR, agent_id VARCHAR, record_session VARCHAR, own_session VARCHAR, session_id VARCHAR,
     raw_confidence VARCHAR, confidence DOUBLE, hedged BOOLEAN, parent_ids VARCHAR[], score DOUBLE, rank INTEGER,
-    success BOOLEAN, counted BOOLEAN, failed BOOLEAN, convention VARCHAR, version_key BIGINT
+    success BOOLEAN, counted BOOLEAN, failed BOOLEAN, convention VARCHAR, version_key BIGINT,
+    raw_min_threshold VARCHAR, raw_flag_threshold VARCHAR,  -- as the span has them
+    min_threshold DOUBLE, flag_threshold DOUBLE  -- those in force
 );
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.
@@ -30,7 +32,7 @@ CREATE TABLE IF NOT EXISTS versions (
     named_store VARCHAR,  -- the store that the span names, in which its parent ids are looked up
     memory_id VARCHAR, version INTEGER, time_ns UBIGINT, trace UUID, span UBIGINT, origin VARCHAR, agent_id VARCHAR,
     session_id VARCHAR, memory_type VARCHAR, namespace VARCHAR, declared DOUBLE, confidence_source VARCHAR,
-    hedged BOOLEAN, parent_ids VARCHAR[]
+    hedged BOOLEAN, parent_ids VARCHAR[], min_threshold DOUBLE, flag_threshold DOUBLE
 );
 
 -- Grain: a child version and a parent id it names. parent_key null: unresolved.

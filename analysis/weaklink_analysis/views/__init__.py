@@ -11,6 +11,7 @@ VIEWS = (
     "evaluations",
     "evaluation_history",
     "evaluation_checks",
+    "confidence_gating",
 )
 """In the order in which they can be created."""
 
