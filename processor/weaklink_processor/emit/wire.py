@@ -50,7 +50,10 @@ def varint(value: int) -> bytes:
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     """(value, where the next thing begins)."""
-    value = data[at] & 0x7F
+    value = data[at]
+    if value < 0x80:  # noqa: PLR2004  nearly all are one byte
+        return value, at + 1
+    value &= 0x7F
     shift = 0
     while data[at] & 0x80:
         at += 1
