@@ -134,6 +134,17 @@ class Engine:
         rows = self._db.sql(self._models.text("revised_evaluations")).to_arrow_table().to_pylist()
         return [_evaluation(row) for row in rows]
 
+    def weakest(self, spans: pa.Table) -> pa.Table:
+        """The numbers of the weakest memory that each of these spans touches, where one is resolved.
+
+        `spans` has the columns trace and span of KEY_SCHEMA; the answer has them in hex, as trace_id and span_id.
+        It reads committed state: on a cursor of its own, an engine may answer this beside the one that is at work.
+        """
+        self._db.register("asked", spans)
+        found = self._db.sql(self._models.text("weakest_touched", changed="touching")).to_arrow_table()
+        self._db.unregister("asked")
+        return found
+
     def resettle(self) -> None:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
         self._db.execute("DROP TABLE chains")

@@ -233,6 +233,7 @@ class Forward(Section):
     headers: Headers = {}
     timeout: PositiveSeconds = 10.0
     compression: Literal["none", "gzip"] = "none"
+    enrich: bool = False
     retry_on_failure: Retry = Retry()
 
     @field_validator("endpoint")

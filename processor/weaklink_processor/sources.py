@@ -19,6 +19,7 @@ FLAGS = {
     "--grpc": "receiver.grpc.endpoint",
     "--http": "receiver.http.endpoint",
     "--forward": "forward.endpoint",
+    "--enrich": "forward.enrich",
 }
 """The flags that are settings, by the setting's key."""
 
@@ -62,7 +63,7 @@ def env_name(key: str) -> str:
     return ENV_PREFIX + key.upper().replace(".", "__")
 
 
-def load_config(file: Path | None, environ: Mapping[str, str], flags: Mapping[str, str | None]) -> Config:
+def load_config(file: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Config:
     """Return the settings in force; a flag that is None was not given.
 
     Raises:

@@ -19,6 +19,7 @@ from weaklink_processor.errors import UsageError
 if TYPE_CHECKING:
     import duckdb
 
+    from weaklink_analysis.operations import Settings
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.state import State
     from weaklink_processor.analyst.step import Sent
@@ -178,7 +179,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
     )
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
-        worker = _emit_worker(config, queue, state)
+        worker = _emit_worker(config, queue, state, settings)
         step = Step(
             state,
             Engine(state.connection, settings),
@@ -206,9 +207,9 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             worker.stop(_EMIT_DRAIN_SECONDS)
 
 
-def _emit_worker(config: Config, queue: "QueueStore", state: "State") -> "EmitWorker | None":
+def _emit_worker(config: Config, queue: "QueueStore", state: "State", settings: "Settings") -> "EmitWorker | None":
     """Build the worker of the forward endpoint; rows wait for it, and no longer for an endpoint that was dropped."""
-    from weaklink_processor.analyst.feeds import forward_feed, outbox_feed
+    from weaklink_processor.analyst.feeds import forward_feed, memory_numbers, no_numbers, outbox_feed
     from weaklink_processor.emit.exporter import OtlpExporter
     from weaklink_processor.emit.worker import EmitWorker
 
@@ -220,9 +221,10 @@ def _emit_worker(config: Config, queue: "QueueStore", state: "State") -> "EmitWo
             queue.forget(known)
     if config.forward.url is None or consumer is None:
         return None
+    numbers_of = memory_numbers(state.connection, settings) if config.forward.enrich else no_numbers
     return EmitWorker(
         OtlpExporter(config.forward.url, _export_settings(config)),
-        forward_feed(queue, state.connection, consumer),
+        forward_feed(queue, state.connection, consumer, numbers_of),
         outbox_feed(queue, state.connection, consumer),
     )
 

@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from e2e.clients import otlp_json, post, send_by_grpc, send_by_http, send_by_json
 from e2e.settled import assert_equal
-from e2e.workload import joined, spans_of, workload
+from e2e.workload import joined, keys, spans_of, workload
 from otlp import S, payload, read, write
 from receive.harness import JSON
 from sink import OtlpSink
@@ -23,6 +23,14 @@ from weaklink_service import Service, tables, wait_until
 QUIET = 2.0
 SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": str(QUIET)}
 NAME = "memory_attribution_integrity_structural"
+NAMES = ("effective_confidence", "confidence_flag", "chain_depth", "chain_min_confidence", "weakest_id")
+NUMBERS = f"""
+    SELECT o.trace_id, o.span_id, {", ".join(f"v.{name}" for name in NAMES)}
+    FROM memory_operations AS o
+    INNER JOIN memory_versions AS v
+        ON o.environment = v.environment AND o.memory_id = v.memory_id AND o.resolved_version = v.version
+    QUALIFY row_number() OVER (PARTITION BY o.trace_id, o.span_id ORDER BY v.effective_confidence, o.ordinal) = 1
+"""
 
 
 @pytest.fixture
@@ -158,6 +166,34 @@ def test_json_goes_on_as_protobuf(service: Service, sink: OtlpSink) -> None:
     assert ExportTraceServiceRequest.FromString(originals(sink)[0]) == ExportTraceServiceRequest.FromString(request)
 
 
+def test_memory_spans_leave_with_their_numbers(tmp_path: Path, sink: OtlpSink) -> None:
+    """With forward.enrich, a span has the numbers of the weakest version it touches, and all else is as it came."""
+    plain = payload([S(99_999, 1, "tool call"), S(99_999, 2, "tool call")])
+    everything = joined(workload(seed=8, requests=40))
+    settings = SETTINGS | {"WEAKLINK_FORWARD__ENRICH": "true"}
+    with Service(tmp_path / "data", forward=sink.endpoint, settings=settings) as service:
+        send_by_grpc(service, [everything, plain])
+        wait_until(lambda: len(originals(sink)) == 2, "both requests at the sink")
+        sent = len(keys([everything, plain]))
+        wait_until(lambda: service.count("spans") == sent, "all spans in the lake")
+        rows = service.query(NUMBERS)
+    expected = {tuple(map(str, row[:2])): dict(zip(NAMES, row[2:], strict=True)) for row in rows}
+    assert plain in originals(sink)
+    (enriched,) = [request for request in originals(sink) if request != plain]
+    message = ExportTraceServiceRequest.FromString(enriched)
+    found = {}
+    for span in (span for each in message.resource_spans for scope in each.scope_spans for span in scope.spans):
+        ours = [each for each in span.attributes if each.key.startswith("weaklink.memory.")]
+        if ours:
+            assert list(span.attributes)[-len(ours) :] == ours
+            del span.attributes[-len(ours) :]
+            found[span.trace_id.hex(), span.span_id.hex()] = dict.fromkeys(NAMES) | typed_values(ours)
+    assert found == expected
+    assert len(spans_of(everything)) > len(found) > 100
+    assert {numbers["chain_min_confidence"] is None for numbers in found.values()} == {True, False}
+    assert message.SerializeToString() == everything
+
+
 def test_downstream_away(tmp_path: Path) -> None:
     """What was taken while downstream was away arrives once when it is back, even after a restart."""
     with OtlpSink() as sink:
@@ -174,6 +210,14 @@ def test_downstream_away(tmp_path: Path) -> None:
             wait_until(lambda: len(verdicts(sink)) >= service.count("evaluation_history"), "all verdicts at the sink")
             assert Counter(originals(sink)) == Counter(requests)
             assert len({(span.trace_id, span.span_id) for span in verdicts(sink)}) == len(verdicts(sink))
+
+
+def typed_values(attributes: Iterable[KeyValue]) -> dict[str, object]:
+    """The values without the prefix of their names, each as the type it was sent as."""
+    return {
+        each.key.removeprefix("weaklink.memory."): getattr(each.value, str(each.value.WhichOneof("value")))
+        for each in attributes
+    }
 
 
 def values(attributes: Iterable[KeyValue]) -> dict[str, object]:

@@ -1,10 +1,12 @@
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from shell import printed, refused, weaklink
-from weaklink_processor.cli import COMMANDS
+from weaklink_processor.cli import COMMANDS, main
+from weaklink_processor.sources import load_config
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -39,6 +41,15 @@ def test_wrong_use_is_exit_code_2(tmp_path: Path, arguments: list[str], expected
     """Wrong use is told on standard error, without a traceback, and changes nothing."""
     assert expected in refused(*arguments, cwd=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("arguments", "given"), [([], None), (["--enrich"], True)])
+def test_a_switch_is_on_or_not_given(arguments: list[str], given: object) -> None:
+    """Left out, it leaves the setting to the environment and the file."""
+    command = main.get_command(click.Context(main), "serve")
+    assert command is not None
+    assert command.make_context("serve", arguments).params["forward_enrich"] is given
+    assert load_config(None, {}, {"--enrich": given}).forward.enrich is bool(given)
 
 
 def test_the_installed_program_is_the_same() -> None:

@@ -42,6 +42,7 @@ BAD_FILES = {
     "forward: {headers: token}": "forward.headers: (not shown): expected name=value,name=value",
     "forward: {headers: {a: 5}}": "forward.headers: (not shown): expected a valid string",
     "forward: {timeout: 0}": "forward.timeout: 0: expected greater than 0",
+    "forward: {enrich: perhaps}": "forward.enrich: 'perhaps': expected a valid boolean",
     "forward: {compression: zip}": "forward.compression: 'zip': expected 'none' or 'gzip'",
     "forward: {tls: {ca_file: /nowhere.pem}}": "ca_file: '/nowhere.pem': expected the path of a file that exists",
     "forward: {tls: {cert_file: /dev/null}}": "cert_file: '/dev/null': expected the path of a file that exists",

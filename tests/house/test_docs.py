@@ -46,7 +46,8 @@ def test_every_setting_is_documented() -> None:
 def test_documented_defaults_are_true(key: str) -> None:
     """Each documented default is the one in force."""
     written, actual = documented_settings()[key], default(key)
-    assert written == str(actual) if actual not in (None, {}) else written in WORDS_FOR_NONE
+    shown = str(actual).lower() if isinstance(actual, bool) else str(actual)
+    assert written == shown if actual not in (None, {}) else written in WORDS_FOR_NONE
 
 
 def test_flags_are_documented_beside_their_settings() -> None:

@@ -1,17 +1,52 @@
 """What the emit worker reads: applied queue rows to forward, and the outbox, each behind its own durable progress."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import duckdb
+import pyarrow as pa
 
-from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow
+from weaklink_analysis.engine import Engine
+from weaklink_analysis.operations import Settings
+from weaklink_processor.emit.enrich import span_keys
+from weaklink_processor.emit.feed import Feed, ForwardRow, MemoryNumbers, OutboxRow, SpanKey
 from weaklink_processor.queue.store import QueueStore
 
 READ_BYTES = 8_000_000
 READ_SPANS = 2_048
 
+NumbersOf: TypeAlias = Callable[[Iterable[bytes]], Mapping[SpanKey, MemoryNumbers]]
+"""Requests -> the numbers of those of their spans that are to be enriched."""
 
-def forward_feed(queue: QueueStore, state: duckdb.DuckDBPyConnection, consumer: str) -> Feed[ForwardRow]:
+
+def memory_numbers(state: duckdb.DuckDBPyConnection, settings: Settings) -> NumbersOf:
+    """The numbers of memory spans as they are in the state at the time of the call."""
+    # As below: an engine and a cursor of the worker's own.
+    engine = Engine(state.cursor(), settings)
+
+    def numbers_of(requests: Iterable[bytes]) -> Mapping[SpanKey, MemoryNumbers]:
+        keys = [key for request in requests for key in span_keys(request)]
+        traces = pa.array([trace for trace, _ in keys], pa.binary(16))
+        spans = pa.array([int.from_bytes(span) for _, span in keys], pa.uint64())
+        asked = pa.table({"trace": pa.ExtensionArray.from_storage(pa.uuid(), traces), "span": spans})
+        rows = engine.weakest(asked).to_pylist() if keys else []
+        return {_key(row.pop("trace_id"), row.pop("span_id")): MemoryNumbers(**row) for row in rows}
+
+    return numbers_of
+
+
+def _key(trace_id: str, span_id: str) -> SpanKey:
+    return bytes.fromhex(trace_id), bytes.fromhex(span_id)
+
+
+def no_numbers(_: Iterable[bytes]) -> Mapping[SpanKey, MemoryNumbers]:
+    """Nothing is to be enriched."""
+    return {}
+
+
+def forward_feed(
+    queue: QueueStore, state: duckdb.DuckDBPyConnection, consumer: str, numbers_of: NumbersOf = no_numbers
+) -> Feed[ForwardRow]:
     """Rows that the analyst is done with: until then it is not known which spans in them are weaklink's own."""
     # Made here, on the analyst's thread; used on the worker's only.
     cursor = state.cursor()
@@ -28,7 +63,8 @@ def forward_feed(queue: QueueStore, state: duckdb.DuckDBPyConnection, consumer: 
             [after, rows[-1].offset if rows else after],
         ).fetchall():
             own.setdefault(offset, set()).add((trace.bytes, span.to_bytes(8)))
-        return [ForwardRow(row.offset, row.requests, frozenset(own.get(row.offset, ()))) for row in rows]
+        numbers = numbers_of(request for row in rows for request in row.requests)
+        return [ForwardRow(row.offset, row.requests, frozenset(own.get(row.offset, ())), numbers) for row in rows]
 
     return Feed(read, lambda: queue.progress(consumer), lambda offset: queue.release(consumer, offset))
 

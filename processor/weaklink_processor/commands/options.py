@@ -15,7 +15,9 @@ _HELP = {
     "--grpc": ("HOST:PORT", "Where to listen for OTLP/gRPC; port 0 takes a free one.  [default: 127.0.0.1:4317]"),
     "--http": ("HOST:PORT", "Where to listen for OTLP/HTTP; port 0 takes a free one.  [default: 127.0.0.1:4318]"),
     "--forward": ("ENDPOINT", "Send original spans and evaluations on to this OTLP/gRPC server."),
+    "--enrich": (None, "Send memory spans on with weaklink's numbers as attributes."),
 }
+"""A flag without a metavar is a switch: it can only be turned on."""
 
 PATH = click.Path(path_type=Path)
 
@@ -31,7 +33,9 @@ def with_config(*flags: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
         for flag in reversed(flags):
             metavar, text = _HELP[flag]
-            configured = click.option(flag, _parameter(flag), metavar=metavar, help=text)(configured)
+            configured = click.option(
+                flag, _parameter(flag), metavar=metavar, help=text, is_flag=metavar is None, default=None
+            )(configured)
         return click.option(
             "--config", "config_file", type=PATH, metavar="FILE", help="Settings.  [default: weaklink.yaml, if there]"
         )(configured)

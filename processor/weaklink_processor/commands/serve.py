@@ -25,7 +25,7 @@ _QUERY = "SELECT memory_id, effective_confidence, confidence_flag FROM memories"
 
 
 @click.command()
-@with_config("--data-dir", "--grpc", "--http", "--forward")
+@with_config("--data-dir", "--grpc", "--http", "--forward", "--enrich")
 def serve(config: Config) -> None:
     """Receive spans over OTLP and analyse them, until Ctrl-C or SIGTERM."""
     run_service(config, (sys.executable, "-m", "weaklink_processor"))

@@ -1,7 +1,7 @@
 """What the emit worker is fed with: rows to send, and durable progress through them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 SpanKey = tuple[bytes, bytes]
@@ -12,12 +12,27 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryNumbers:
+    """What a memory span leaves with when it is enriched; the names are those of the view memory_versions."""
+
+    effective_confidence: float
+    confidence_flag: str
+    chain_depth: int
+    chain_min_confidence: float | None
+    weakest_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ForwardRow:
-    """A queue row that the analyst is done with; `own` are the spans in it that weaklink issued itself."""
+    """A queue row that the analyst is done with; `own` are the spans in it that weaklink issued itself.
+
+    `numbers` has the spans to enrich: those of this row, and maybe of others.
+    """
 
     offset: int
     requests: Sequence[bytes]  # ExportTraceServiceRequest, serialized
     own: frozenset[SpanKey] = frozenset()
+    numbers: Mapping[SpanKey, MemoryNumbers] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from weaklink_processor.emit.enrich import enrich
 from weaklink_processor.emit.feed import ForwardRow, OutboxRow, Parcel
 from weaklink_processor.emit.requests import evaluator_request, strip_spans
 
@@ -10,7 +11,7 @@ MAX_BYTES = 2 * 1024 * 1024  # half of what a gRPC server takes by default: a la
 
 
 def forward_parcels(rows: Sequence[ForwardRow]) -> list[Parcel]:
-    """Return a parcel a row: its requests as they came, without weaklink's own spans."""
+    """Return a parcel a row: its requests as they came, without weaklink's own spans, memory spans enriched."""
     return [Parcel(row.offset, tuple(_forwarded(row))) for row in rows]
 
 
@@ -23,7 +24,7 @@ def _forwarded(row: ForwardRow) -> Iterator[bytes]:
     for request in row.requests:
         stripped = strip_spans(request, row.own)
         if stripped is not None:
-            yield stripped
+            yield enrich(stripped, row.numbers.get) if row.numbers else stripped
 
 
 def _chunks(rows: Sequence[OutboxRow]) -> Iterator[list[OutboxRow]]:

@@ -1,0 +1,62 @@
+"""The protobuf wire format, as far as it takes to find a message within a message.
+
+https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may come here: nothing is validated.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_VARINT, _FIXED64, _LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)  # the wire types
+_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4, _GROUP: 0, _GROUP_END: 0}
+_NESTING = {_GROUP: 1, _GROUP_END: -1}
+
+
+class Field(NamedTuple):
+    """A length-delimited field: its length is at data[after_tag:start], its content at data[start:end]."""
+
+    number: int
+    after_tag: int
+    start: int
+    end: int
+
+
+def length_delimited(data: bytes) -> Iterator[Field]:
+    """The message's own length-delimited fields, in order; not those in a group, which is always an unknown field."""
+    at = depth = 0
+    while at < len(data):
+        tag, after_tag = _read_varint(data, at)
+        kind = tag & 7
+        if kind == _LENGTH:
+            size, start = _read_varint(data, after_tag)
+            at = start + size
+            if not depth:
+                yield Field(tag >> 3, after_tag, start, at)
+        elif kind == _VARINT:
+            _, at = _read_varint(data, after_tag)
+        else:
+            at = after_tag + _FIXED_BYTES[kind]
+            depth += _NESTING.get(kind, 0)
+
+
+def varint(value: int) -> bytes:
+    """The shortest encoding of a number that is not negative."""
+    encoded = bytearray()
+    while value > 0x7F:  # noqa: PLR2004  seven bits a byte
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """(value, where the next thing begins)."""
+    value = data[at]
+    if value < 0x80:  # noqa: PLR2004  nearly all are one byte
+        return value, at + 1
+    value &= 0x7F
+    shift = 0
+    while data[at] & 0x80:
+        at += 1
+        shift += 7
+        value |= (data[at] & 0x7F) << shift
+    return value, at + 1
