@@ -24,6 +24,7 @@ TABLES = (
     "derivations",
     "evaluations",
     "evaluation_checks",
+    "confidence_gating",
 )
 ARRIVAL_COLUMNS = {"revision", "evaluated_at"}
 """What may depend on when spans arrived; everything else is a function of which spans arrived."""
