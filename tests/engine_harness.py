@@ -26,7 +26,8 @@ class Analysis:
 
     def __init__(self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None) -> None:
         self.database = database or duckdb.connect()
-        self.engine = Engine(self.database, settings or Settings())
+        self._settings = settings or Settings()
+        self.engine = Engine(self.database, self._settings)
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
         self._recogniser = Recogniser(duckdb.connect())
@@ -36,6 +37,11 @@ class Analysis:
 
     def __exit__(self, *_: object) -> None:
         self.database.close()
+
+    def restart(self) -> None:
+        """Go on as a new process would: all that it finds is what was stored."""
+        self.database = self.database.cursor()
+        self.engine = Engine(self.database, self._settings)
 
     def feed(self, spans: Sequence[S]) -> None:
         """Absorb one batch of spans."""
@@ -57,7 +63,7 @@ class Analysis:
 
     def table(self, name: str) -> list[dict[str, object]]:
         """A published table's rows without the keys that depend on the order of arrival, sorted."""
-        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "revision", "evaluated_at"}
+        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "evaluation_key", "revision", "evaluated_at"}
         rows = self.engine.snapshot(name).to_pylist()
         visible = [{key: value for key, value in row.items() if key not in hidden} for row in rows]
         return sorted(visible, key=repr)

@@ -274,6 +274,12 @@ def names(value: object) -> list[str]:
     return [item for item in items if isinstance(item, str) and item]
 
 
+def cited(value: str | None) -> list[str]:
+    """The ids of a text: a JSON array of ids, a JSON string, or one bare id."""
+    listed = parsed(value)
+    return names(listed if isinstance(listed, list | str) else value)
+
+
 def reads(spot: Spot) -> bool:
     return any(op.kind == "read" for op in recognised(spot))
 
@@ -335,7 +341,7 @@ def genai(spot: Spot) -> Iterator[Op]:
             store=text.get("gen_ai.memory.store.id", ""),
             raw=text.get("memory.confidence") if raw is None else as_text(raw),
             hedged=(text.get("memory.hedged") if hedged is None else as_text(hedged)) == "true",
-            parents=names(parents if parents is not None else parsed(on_span) or on_span),
+            parents=names(parents) if parents is not None else cited(on_span),
             author=next((who for who in authors(metadata, record) if who), None),
             actor=known(text.get("memory.agent.id")),
             record_session=known(about.get("session_id")),
@@ -518,15 +524,15 @@ class Oracle:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        explicit = [(spot, spot.explicit) for spot in self.spots if spot.explicit]
-        decided = {spot.run for spot, _ in explicit}
+        explicit = [(spot, spot.run, spot.explicit) for spot in self.spots if spot.explicit]
+        decided = {place for spot, run, _ in explicit for place in (spot, run)}
         uses = [op for op in self.ops if op.operation == "read" or (op.kind == "write" and op.version and op.parents)]
         runs = {op.spot.run for op in uses}
-        implicit = [(run, "agent_run" if run.runs else "trace") for run in runs - decided]
-        return [self._decide(spot, kind) for spot, kind in [*explicit, *implicit]]
+        implicit = [(run, run, "agent_run" if run.runs else "trace") for run in runs - decided]
+        return [self._decide(spot, run, kind) for spot, run, kind in [*explicit, *implicit]]
 
-    def _decide(self, spot: Spot, kind: str) -> Decision:
-        ops = [op for op in self.ops if op.spot.run is spot.run]
+    def _decide(self, spot: Spot, run: Spot, kind: str) -> Decision:
+        ops = [op for op in self.ops if op.spot.run is run]
         written = [op.version for op in ops if op.kind == "write" and op.version]
         beneath = [v for v in written if next((s for s in v.op.spot.up if s.explicit), None) is spot]
         decision_memory = next(reversed(beneath or written), None)
@@ -534,12 +540,12 @@ class Oracle:
         store = spot.text.get("gen_ai.memory.store.id", "")
         named = {
             (memory := self.memory(spot.s.environment, store, id_)): self.resolve(memory, spot.start)[0]
-            for id_ in names(parsed(raw) or raw)
+            for id_ in cited(raw)
         }
         reads = {
             self.memory_of(op): op.version
             for op in ops
-            if op.operation == "read" and op.id is not None and (spot.run is spot or op.spot.time <= spot.start)
+            if op.operation == "read" and op.id is not None and (run is spot or op.spot.time <= spot.start)
         }
         parents: dict[Memory, Version | None] = {}
         if decision_memory is not None:
@@ -627,7 +633,8 @@ def structure(o: Oracle, ops: Sequence[Op]) -> list[Check]:
     count = len(ops)
     sure, named = sum(op.confidence is not None for op in ops), sum(op.own_agent is not None for op in ops)
     shown = [0.5 if op.confidence is None else op.confidence for op in ops if op.operation in {"read", "write"}]
-    above = share(sum(c >= 0.6 for c in shown), len(shown))
+    high = sum(c >= 0.6 for c in shown)
+    above, percent = share(high, len(shown)), share(100 * high, len(shown))
     deepest = max(o.chain(op.version).depth if op.version else 0 for op in ops)
     reads = [op for op in ops if op.operation == "read" and not op.hedged and op.confidence is not None]
     low = sum((op.confidence or 0.0) < 0.4 for op in reads)
@@ -638,7 +645,7 @@ def structure(o: Oracle, ops: Sequence[Op]) -> list[Check]:
             2.0,
             f"{sure}/{count} operations have confidence ({100 * sure / count:.0f}%)",
         ),
-        ("confidence_above_threshold", above >= 0.7, 2.0, f"{100 * above:.0f}% of memories have confidence >= 0.6"),
+        ("confidence_above_threshold", above >= 0.7, 2.0, f"{percent:.0f}% of memories have confidence >= 0.6"),
         (
             "source_agent_present",
             named / count >= 0.9,
@@ -662,7 +669,7 @@ def explanation(checks: Sequence[Check]) -> str:
 def evaluations(o: Oracle) -> Iterator[tuple[Row, list[Check]]]:
     """Every evaluation and its checks."""
     for d in o.decisions:
-        row = {"name": TIER_1, "scope": "decision", "rubric": "mai-deterministic/1", "span_count": len(d.relied)}
+        row = {"name": TIER_1, "scope": "decision", "rubric": "mai-attribution/1", "span_count": len(d.relied)}
         row |= d.spot.ids | d.spot.place | {"session_id": d.spot.inherited(SESSION) or ""}
         if not d.relied:
             yield verdict(o, row, None, None, None, "The decision relied on no memory."), []

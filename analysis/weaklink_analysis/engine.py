@@ -6,7 +6,7 @@ affect and nothing else. It knows no files, no network and no clock: the connect
 and the look-up of stored spans are arguments, and transactions are the caller's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -39,7 +39,7 @@ ABSORBED = (
 )
 """What changes with the spans."""
 
-EVALUATED = (Published("evaluations", ("trace_id", "name", "rubric")),)
+EVALUATED = (Published("decisions", ("trace_id", "span_id")), Published("evaluations", ("evaluation_key",)))
 """What changes when traces are judged."""
 
 PUBLISHED = ABSORBED + EVALUATED
@@ -48,10 +48,12 @@ PUBLISHED = ABSORBED + EVALUATED
 class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubric: Rubric = STRUCTURAL) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubrics: Sequence[Rubric] = (STRUCTURAL,)
+    ) -> None:
         self._db = connection
         self._settings = settings
-        self._models = Models(settings, rubric)
+        self._models = Models(settings, rubrics)
         self._prepare()
 
     def start(self) -> None:
@@ -77,9 +79,12 @@ class Engine:
         self._db.unregister("incoming")
         self._run("index_spans")
         self._db.register("incoming_operations", _operations(batch, spans))
+        self._db.register("incoming_marks", _marks(batch, spans))
         self._temp("new_names")
         self._db.execute("INSERT INTO names BY NAME FROM new_names")
+        self._run("merge_marks")
         self._run("merge_operations")
+        self._db.unregister("incoming_marks")
         self._db.unregister("incoming_operations")
         self._temp("named_operations")
 
@@ -100,10 +105,13 @@ class Engine:
         self._temp("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
         if not self._count("due"):
             return 0
-        for name in ("trace_measures", "trace_evaluations"):
-            self._temp(name)
+        self._temp("targets")
+        self._temp("due_operations")
+        self._find_decisions()
+        self._measure()
         self._temp("judged_evaluations", parameters={"now": now})
-        self._temp("changed_evaluations", "SELECT trace, name, rubric, revised FROM judged_evaluations")
+        self._temp("changed_evaluations", "SELECT evaluation_key, revised FROM judged_evaluations WHERE revised OR NOT ceased")
+        self._temp("removed_evaluations", "SELECT evaluation_key FROM judged_evaluations WHERE ceased")
         self._run("merge_evaluations")
         return self._count("changed_evaluations WHERE revised")
 
@@ -127,11 +135,16 @@ class Engine:
     def revisions(self) -> pa.Table:
         """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
         self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
-        return self._db.sql(self._models.text("evaluations", changed="revised_keys")).to_arrow_table()
+        return self._db.sql(self._models.text("evaluation_history", changed="revised_keys")).to_arrow_table()
 
-    def revised(self) -> list[Evaluation]:
-        """The evaluations that got a new revision in the last `evaluate`, as values."""
-        rows = self._db.sql(self._models.text("revised_evaluations")).to_arrow_table().to_pylist()
+    def revised(self, scopes: Collection[str]) -> list[Evaluation]:
+        """The revisions of the last `evaluate` that a backend is to hear of, as values.
+
+        Of these scopes: decision, trace, session. A first revision without a score tells nobody anything.
+        """
+        self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
+        text = self._models.text("revised_evaluations", changed="revised_keys")
+        rows = self._db.sql(text, params={"scopes": list(scopes)}).to_arrow_table().to_pylist()
         return [_evaluation(row) for row in rows]
 
     def weakest(self, spans: pa.Table) -> pa.Table:
@@ -170,13 +183,17 @@ class Engine:
         self.start()
 
     def _forget(self, superseded: Sequence[int]) -> None:
-        self._temp("superseded", "SELECT unnest($rows::BIGINT[]) AS row_id", {"rows": list(superseded)})
+        self._temp(
+            "superseded",
+            "SELECT row_id, trace FROM span_index WHERE row_id IN (SELECT unnest($rows::BIGINT[]))",
+            {"rows": list(superseded)},
+        )
         self._temp(
             "removed_operations",
             "SELECT row_id, ordinal, name_key, trace FROM operations SEMI JOIN superseded USING (row_id)",
         )
         if superseded:
-            for table in ("operations", "span_index"):
+            for table in ("operations", "marks", "citations", "span_index"):
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
 
     def _inherit(self) -> None:
@@ -229,6 +246,28 @@ class Engine:
         self._temp("removed_memory_versions", "SELECT version_key FROM removed_versions")
         self._temp("removed_derivations", "SELECT child_key, parent_name_key FROM removed_edges")
 
+    def _find_decisions(self) -> None:
+        """Find the decisions of the due traces and what each relied on."""
+        self._temp("explicit", "SELECT m.* FROM marks AS m SEMI JOIN due AS d ON m.trace = d.trace WHERE m.decision IS NOT NULL")
+        self._temp("places")
+        self._temp("decided")
+        self._temp("heirs")
+        self._temp("refs", self._models.text("sought"))
+        self._temp("resolved")
+        for name in ("due_reads", "relied", "records", "judged_decisions", "found_decisions"):
+            self._temp(name)
+        self._temp("changed_decisions")
+        self._temp("removed_decisions")
+        self._run("merge_decisions")
+
+    def _measure(self) -> None:
+        """Apply the rubrics to the decisions found, to the due traces, and to the sessions that these are part of."""
+        self._temp("decision_evaluations")
+        self._temp("measures")
+        self._temp("due_sessions")
+        self._run("merge_sessions")
+        self._temp("structural_evaluations")
+
     def _await_quiet(self, arrived_at: datetime) -> None:
         self._temp("awaiting", parameters={"arrived_at": arrived_at})
         self._run("merge_pending")
@@ -273,6 +312,13 @@ def _index(batch: Recognised, row_ids: pa.Array) -> pa.Table:
             "environment": batch.spans.column("environment"),
         }
     )
+
+
+def _marks(batch: Recognised, spans: pa.Table) -> pa.Table:
+    """The spans that run an agent or decide, each with what it carries."""
+    own = spans.drop_columns(["parent", "end_ns"]).take(batch.marks.column("at"))
+    columns = {name: own.column(name) for name in own.column_names}
+    return pa.table(columns | {name: batch.marks.column(name) for name in batch.marks.column_names if name != "at"})
 
 
 def _operations(batch: Recognised, spans: pa.Table) -> pa.Table:

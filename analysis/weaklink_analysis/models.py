@@ -1,13 +1,15 @@
 """The SQL models: one file a table, rendered with Jinja as dbt does, run by DuckDB.
 
-A model file is one SELECT. Macros, loops over hops, the rubric's checks and limits and the configured thresholds are
+A model file is one SELECT. Macros, loops over hops, the rubrics' checks and limits and the configured thresholds are
 all the templating there is; values of spans never enter a text: they come from relations or as parameters.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_analysis.mai.rubrics import Rubric
 from weaklink_analysis.operations import Settings
 
@@ -19,7 +21,7 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
 _ENVIRONMENT.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
-_MACROS = ("time", "above", "effective", "policy", "flag")
+_MACROS = ("time", "above", "effective", "policy", "flag", "rounded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,25 @@ class Limits:
 
 
 def constant_model(name: str) -> str:
-    """The text of a model without any templating."""
+    """The text of a model that depends on no settings."""
     return _ENVIRONMENT.get_template(f"{name}.sql").render()
 
 
-class Models:
-    """The texts of the models for these settings and one rubric."""
+def constant_text(text: str) -> str:
+    """The same of a model that is kept elsewhere; it may import from the models."""
+    return _ENVIRONMENT.from_string(text).render(attribution=ATTRIBUTION)
 
-    def __init__(self, settings: Settings, rubric: Rubric) -> None:
+
+class Models:
+    """The texts of the models for these settings and rubrics."""
+
+    def __init__(self, settings: Settings, rubrics: Sequence[Rubric]) -> None:
         self._variables: dict[str, object] = {
             "max_hops": settings.max_hops,
             "hops": tuple(range(1, settings.max_hops + 1)),
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
-            "rubric": rubric,
+            "attribution": ATTRIBUTION,
+            "rubrics": tuple(rubrics),
         }
         macros = _ENVIRONMENT.get_template("macros.jinja").make_module(self._variables)
         self._variables |= {macro: getattr(macros, macro) for macro in _MACROS}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,6 +28,8 @@ class Recognised:
     """Columns CONTEXT, null where the span carries none."""
     operations: pa.Table
     """A row a record that a span touches: `at`, the row of the span, and the columns of recognised_operations.sql."""
+    marks: pa.Table
+    """A row a span that runs an agent, decides or names what it relied on: `at`, and the columns of recognised_marks.sql."""
 
     def __len__(self) -> int:
         return int(self.spans.num_rows)
@@ -36,9 +39,19 @@ class Recognised:
         chosen = np.flatnonzero(rows) if np.asarray(rows).dtype == np.bool_ else np.asarray(rows)
         place = np.full(len(self), -1)
         place[chosen] = np.arange(len(chosen))
-        at = place[self.operations.column("at").to_numpy()]
-        operations = self.operations.set_column(0, "at", pa.array(at)).filter(pa.array(at >= 0))
-        return Recognised(self.spans.take(chosen), self.keys.take(chosen), self.context.take(chosen), operations)
+        return Recognised(
+            self.spans.take(chosen),
+            self.keys.take(chosen),
+            self.context.take(chosen),
+            _moved(self.operations, place),
+            _moved(self.marks, place),
+        )
+
+
+def _moved(found: pa.Table, place: npt.NDArray[np.int64]) -> pa.Table:
+    """The rows of spans that have a place, and where their spans are now."""
+    at = place[found.column("at").to_numpy()]
+    return found.set_column(0, "at", pa.array(at)).filter(pa.array(at >= 0))
 
 
 class Recogniser:
@@ -58,7 +71,8 @@ class Recogniser:
             cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(incoming)}")
             context = cursor.sql("FROM contexts").to_arrow_table()
             operations = cursor.sql(constant_model("recognised_operations")).to_arrow_table()
-        return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations)
+            marks = cursor.sql(constant_model("recognised_marks")).to_arrow_table()
+        return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
 
 def _incoming(batch: SpanBatch, picked: pa.Table) -> pa.Table:

@@ -234,6 +234,7 @@ class Forward(Section):
     timeout: PositiveSeconds = 10.0
     compression: Literal["none", "gzip"] = "none"
     enrich: bool = False
+    sessions: bool = False
     retry_on_failure: Retry = Retry()
 
     @field_validator("endpoint")

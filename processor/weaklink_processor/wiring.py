@@ -163,7 +163,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
     from weaklink_processor.analyst.analyst import BATCH_BYTES, Analyst
     from weaklink_processor.analyst.caution import Caution
     from weaklink_processor.analyst.state import State, scratch
-    from weaklink_processor.analyst.step import LAKE_KEYS, Step
+    from weaklink_processor.analyst.step import LAKE_KEYS, SENT_SCOPES, Step
     from weaklink_processor.decode.batch import decode
     from weaklink_processor.lake.lake import Lake
 
@@ -187,6 +187,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             queue_id=queue.id,
             settings=settings,
             sent=_sent(config, queue) if worker else None,
+            scopes=(*SENT_SCOPES, "session") if config.forward.sessions else SENT_SCOPES,
         )
         step.recover(_now())
         recogniser = Recogniser(scratch())

@@ -8,9 +8,15 @@ from engine_harness import Analysis
 from otlp import S, Value, read, write
 
 
+def evaluations(analysis: Analysis) -> list[dict[str, Any]]:
+    """Those of traces."""
+    return [row for row in analysis.view("evaluations") if row["scope"] == "trace"]
+
+
 def checks(analysis: Analysis) -> dict[str, bool]:
     """Verdicts by check of trace 1."""
-    (row,) = (row for row in analysis.table("evaluations") if row["trace_id"] == f"{1:032x}")
+    rows = analysis.table("evaluations")
+    (row,) = (row for row in rows if row["trace_id"] == f"{1:032x}" and row["scope"] == "trace")
     return {check["name"]: check["passed"] for check in cast("list[dict[str, Any]]", row["checks"])}
 
 
@@ -63,8 +69,8 @@ def test_checks_and_score(analysis: Analysis, case: str) -> None:
     """Each check passes at its limit and fails beyond it; the score is the share of weight that passed."""
     spans, score, failed = CASES[case]
     analysis.feed(spans)
-    assert analysis.evaluate() == 1
-    (evaluation,) = analysis.table("evaluations")
+    analysis.evaluate()
+    (evaluation,) = evaluations(analysis)
     assert {name for name, passed in checks(analysis).items() if not passed} == failed
     assert (evaluation["score"], evaluation["passed"]) == (score, score >= 0.7)
 
@@ -73,51 +79,65 @@ def test_checks_and_score(analysis: Analysis, case: str) -> None:
 def test_a_trace_without_operations_has_no_evaluation(analysis: Analysis, spans: list[S]) -> None:
     """Nor has one with bare gets only, which the reference does not look at."""
     analysis.feed(spans)
-    assert analysis.evaluate() == 0
-    assert analysis.table("evaluations") == []
+    analysis.evaluate()
+    assert evaluations(analysis) == []
+
+
+def revisions(analysis: Analysis) -> list[tuple[object, ...]]:
+    """What is new of traces."""
+    rows = analysis.engine.revisions().to_pylist()
+    return [(row["trace_id"], row["revision"], row["passed"]) for row in rows if row["scope"] == "trace"]
 
 
 def test_a_revision_is_made_exactly_when_a_verdict_changes(analysis: Analysis) -> None:
     """A late span that changes no verdict brings the evaluation up to date without a revision."""
     analysis.feed([write(1, 1, "m", 0.9, 1)])
-    assert analysis.evaluate() == 1
+    analysis.evaluate()
+    assert revisions(analysis) == [(f"{1:032x}", 1, True)]
     analysis.feed([write(1, 2, "n", 0.9, 2)])
-    assert analysis.evaluate() == 0
-    assert [row["span_count"] for row in analysis.table("evaluations")] == [2]
+    analysis.evaluate()
+    assert revisions(analysis) == []
+    assert [row["span_count"] for row in evaluations(analysis)] == [2]
     analysis.feed([read(1, 3, "n", 0.2, 3)])
-    assert analysis.evaluate() == 1
-    (evaluation,) = analysis.engine.snapshot("evaluations").to_pylist()
-    assert (evaluation["revision"], evaluation["passed"]) == (2, False)
+    analysis.evaluate()
+    assert revisions(analysis) == [(f"{1:032x}", 2, False)]
 
 
 def test_a_change_from_another_trace_makes_a_revision(analysis: Analysis) -> None:
     """A chain that another trace's late span makes too deep is judged again where it was judged before."""
     chain = [write(1, n + 1, f"m{n}", 0.9, n, parents=[f"m{n - 1}"]) for n in range(1, 7)]
     analysis.feed(chain)
-    assert analysis.evaluate() == 1
+    analysis.evaluate()
     assert checks(analysis)["chain_depth_bounded"]
     analysis.feed([write(2, 1, "m0", 0.9, 0)])
-    assert analysis.evaluate() == 2
+    analysis.evaluate()
+    assert revisions(analysis) == [(f"{1:032x}", 2, True), (f"{2:032x}", 1, True)]
     assert not all(checks(analysis).values())
 
 
 def test_a_target_that_ceases_to_be_one_gets_a_last_revision(analysis: Analysis) -> None:
-    """When a later copy of its only memory span names no operation, the trace's scores become null."""
+    """When a later copy of its only memory span names no operation, the trace's scores become null, and it has no
+    evaluation any more: only the history tells of it."""
     analysis.feed([write(1, 1, "m", 0.9, 1)])
     analysis.evaluate()
     analysis.feed([S(1, 1, end=9)])
-    assert analysis.evaluate() == 1
-    (evaluation,) = analysis.engine.snapshot("evaluations").to_pylist()
-    assert (evaluation["revision"], evaluation["score"], evaluation["passed"]) == (2, None, None)
-    assert evaluation["label"] == "not_evaluable"
-    assert evaluation["checks"] is None
+    analysis.evaluate()
+    assert revisions(analysis) == [(f"{1:032x}", 2, None)]
+    assert evaluations(analysis) == []
+    (last,) = (one for one in analysis.engine.revised(["trace"]))
+    assert (last.score, last.passed, last.label, last.checks) == (None, None, "not_evaluable", ())
+    assert last.explanation == "The trace has no memory operations any more."
+    analysis.feed([write(1, 1, "m", 0.9, 12)])
+    analysis.evaluate()
+    assert revisions(analysis) == [(f"{1:032x}", 3, True)]
 
 
 def test_the_target_is_the_root_once_it_is_seen(analysis: Analysis) -> None:
     """Until then it is the earliest span; that it moves makes no revision."""
     analysis.feed([write(1, 5, "m", 0.9, 2, parent=1), write(1, 6, "n", 0.9, 1, parent=1)])
     analysis.evaluate()
-    assert [row["span_id"] for row in analysis.table("evaluations")] == [f"{6:016x}"]
+    assert [row["span_id"] for row in evaluations(analysis)] == [f"{6:016x}"]
     analysis.feed([S(1, 1, start=0, end=3)])
-    assert analysis.evaluate() == 0
-    assert [row["span_id"] for row in analysis.table("evaluations")] == [f"{1:016x}"]
+    analysis.evaluate()
+    assert revisions(analysis) == []
+    assert [row["span_id"] for row in evaluations(analysis)] == [f"{1:016x}"]

@@ -73,7 +73,7 @@ def differing(traces: dict[int, list[S]]) -> dict[int, tuple[object, object]]:
     with Analysis() as analysis:
         analysis.feed([span for spans in traces.values() for span in spans])
         analysis.evaluate()
-        rows = {int(str(row["trace_id"]), 16): row for row in analysis.table("evaluations")}
+        rows = {int(str(row["trace_id"]), 16): row for row in analysis.view("evaluations") if row["scope"] == "trace"}
     fields = ("score", "passed", "span_count", "explanation")
     stored = {number: {field: row[field] for field in fields} for number, row in rows.items()}
     results = {number: evaluate_structural([as_mapping(span) for span in spans]) for number, spans in traces.items()}

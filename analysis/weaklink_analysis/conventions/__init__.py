@@ -107,8 +107,13 @@ CONTEXT_ATTRIBUTES = (
     "openinference.span.kind",
     "memory.confidence_policy.min_threshold",
     "memory.confidence_policy.flag_threshold",
+    "gen_ai.operation.name",
+    "gen_ai.memory.store.id",
+    "memory.decision",
+    "memory.relied_on",
 )
-"""What any span may carry: agent and session, for its descendants too; the kind; its own thresholds."""
+"""What any span may carry: agent and session, for its descendants too; its own thresholds; that it runs an agent, or
+decides, and on which memories it relied."""
 
 
 def attributes_read() -> tuple[str, ...]:

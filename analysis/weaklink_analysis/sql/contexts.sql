@@ -1,4 +1,4 @@
--- Grain: an incoming span: what it carries for itself and its descendants.
+-- Grain: an incoming span: what it carries for itself and its descendants, and whether it runs an agent or decides.
 SELECT
     row_id,
     status_code,
@@ -15,6 +15,14 @@ SELECT
         nullif(nullif("gen_ai.conversation.id", ''), 'unknown')
     ) AS session_id,
     "openinference.span.kind" AS span_kind,
+    coalesce("gen_ai.operation.name" = 'invoke_agent', FALSE)
+        OR coalesce("openinference.span.kind" = 'AGENT', FALSE) AS is_run,
+    CASE
+        WHEN "memory.decision" = 'true' THEN 'marked'
+        WHEN "gen_ai.operation.name" = 'plan' THEN 'plan'
+    END AS decision,
+    "memory.relied_on" AS relied_on,
+    "gen_ai.memory.store.id" AS store,
     "memory.confidence_policy.min_threshold" AS raw_min_threshold,
     "memory.confidence_policy.flag_threshold" AS raw_flag_threshold
 FROM incoming

@@ -1,28 +1,42 @@
--- Grain: a due trace's evaluation beside its stored state.
+-- Grain: an evaluation of a due target beside its stored state; of a target that is none any more only that is left.
 -- A revision is made exactly when a score or a verdict changes; anything else is brought up to date without one.
-WITH compared AS (
+WITH found AS (
+    FROM structural_evaluations
+    UNION ALL BY NAME
+    FROM decision_evaluations
+),
+standing AS (
+    SELECT e.* FROM evaluations AS e SEMI JOIN due AS d ON e.trace = d.trace WHERE e.scope <> 'session'
+    UNION ALL
+    SELECT e.*
+    FROM evaluations AS e
+    SEMI JOIN due_sessions AS d ON e.environment = d.environment AND e.session_id = d.session_id
+    WHERE e.scope = 'session'
+),
+compared AS (
     SELECT
-        n.*,
-        e.revision AS stored_revision,
-        e.evaluated_at AS stored_evaluated_at,
-        e.revision IS NULL
-        OR (n.score, n.score_effective, n.passed) IS DISTINCT FROM (e.score, e.score_effective, e.passed)
-        OR [(c.name, c.passed) FOR c IN n.checks] IS DISTINCT FROM [(c.name, c.passed) FOR c IN e.checks] AS revised,
-        (
-            n.span, n.session_id, n.environment, n.service_name, n.threshold, n.explanation, n.span_count,
-            n.record_ids, n.checks
-        ) IS DISTINCT FROM (
-            e.span, e.session_id, e.environment, e.service_name, e.threshold, e.explanation, e.span_count,
-            e.record_ids, e.checks
-        ) AS altered
-    FROM trace_evaluations AS n
-    LEFT JOIN evaluations AS e ON n.trace = e.trace AND n.name = e.name AND n.rubric = e.rubric
-    -- A trace that never had an operation that counts has no evaluation.
-    WHERE n.score IS NOT NULL OR e.revision IS NOT NULL
+        rubric, scope, target, decision,
+        s.evaluation_key AS stored_key,
+        s.revision AS stored_revision,
+        s.evaluated_at AS stored_evaluated_at,
+        n.span IS NULL AS ceased,
+        coalesce(n.trace, s.trace) AS trace,
+        coalesce(n.span, s.span) AS span,
+        coalesce(n.session_id, s.session_id) AS session_id,
+        coalesce(n.environment, s.environment) AS environment,
+        coalesce(n.service_name, s.service_name) AS service_name,
+        n.score, n.score_effective, n.passed, coalesce(n.span_count, 0) AS span_count, n.checks,
+        (n.span IS NULL, n.score, n.score_effective, n.passed, [(c.name, c.passed) FOR c IN n.checks])
+        IS DISTINCT FROM (s.ceased, s.score, s.score_effective, s.passed, [(c.name, c.passed) FOR c IN s.checks]) AS revised,
+        (n.trace, n.span, n.session_id, n.environment, n.service_name, n.span_count, n.checks)
+        IS DISTINCT FROM (s.trace, s.span, s.session_id, s.environment, s.service_name, s.span_count, s.checks) AS altered
+    FROM found AS n
+    FULL JOIN standing AS s USING (rubric, scope, target, decision)
 )
 SELECT
-    * EXCLUDE (stored_revision, stored_evaluated_at),
+    * EXCLUDE (stored_key, stored_revision, stored_evaluated_at, altered),
+    coalesce(stored_key, nextval('evaluation_keys')) AS evaluation_key,
     CAST(coalesce(stored_revision, 0) + CAST(revised AS INTEGER) AS INTEGER) AS revision,
     CASE WHEN revised THEN CAST($now AS TIMESTAMPTZ) ELSE stored_evaluated_at END AS evaluated_at
 FROM compared
-WHERE revised OR altered
+WHERE revised OR (altered AND NOT ceased)

@@ -1,3 +1,3 @@
-DELETE FROM evaluations WHERE (trace, name, rubric) IN (SELECT (trace, name, rubric) FROM judged_evaluations);
-INSERT INTO evaluations BY NAME SELECT * EXCLUDE (revised, altered) FROM judged_evaluations;
+DELETE FROM evaluations WHERE evaluation_key IN (SELECT evaluation_key FROM judged_evaluations);
+INSERT INTO evaluations BY NAME SELECT * EXCLUDE (revised) FROM judged_evaluations;
 DELETE FROM pending WHERE trace IN (SELECT trace FROM due);

@@ -1,4 +1,4 @@
-{%- from 'macros.jinja' import confidence -%}
+{%- from 'macros.jinja' import confidence, ids -%}
 -- Grain: a record on an incoming span, as the most specific convention recognised it.
 -- '' and 'unknown' are no agent and no session; '' is no id; a confidence that is not a number in [0, 1] is none.
 SELECT
@@ -18,17 +18,7 @@ SELECT
     r.raw_confidence,
     {{ confidence('r.raw_confidence') }} AS confidence,
     coalesce(r.hedged, FALSE) AS hedged,
-    CASE
-        WHEN r.parents_json IS NULL OR r.parents_json = '[]' THEN CAST([] AS VARCHAR[])
-        ELSE list_filter(
-            -- A JSON array of ids, a JSON string, or an id as it is.
-            coalesce(
-                TRY(CAST(CAST(r.parents_json AS JSON) AS VARCHAR[])),
-                [coalesce(TRY(json_extract_string(r.parents_json, '$')), r.parents_json)]
-            ),
-            lambda parent: parent IS NOT NULL AND parent <> ''
-        )
-    END AS parent_ids,
+    {{ ids('r.parents_json') }} AS parent_ids,
     r.score,
     r.rank,
     r.success,

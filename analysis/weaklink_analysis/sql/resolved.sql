@@ -1,4 +1,4 @@
--- Grain: a reference (a, b) and the version that it means; null: unresolved.
+-- Grain: a reference (a, b), the store of the memory that it means, and the version; null: unresolved.
 -- At time t: the newest version at or before t (of the child's own memory: strictly earlier in version order); else the
 -- oldest version, if it is an observed one; else the oldest written one at most the clock skew later.
 WITH homes AS (
@@ -26,6 +26,7 @@ picked AS (
     SELECT
         r.a,
         r.b,
+        r.store,
         max_by(v.version_key, v.version) FILTER (
             WHERE CASE WHEN r.own_version IS NULL THEN v.time_ns <= r.time_ns ELSE v.version < r.own_version END
         ) AS as_of,
@@ -42,11 +43,12 @@ picked AS (
     FROM aimed AS r
     LEFT JOIN versions AS v ON r.name_key = v.name_key AND r.store = v.store
     CROSS JOIN settings
-    GROUP BY r.a, r.b
+    GROUP BY r.a, r.b, r.store
 )
 SELECT
     a,
     b,
+    store,
     coalesce(as_of, shown_first, skewed) AS version_key,
     as_of IS NULL AND shown_first IS NULL AND skewed IS NOT NULL AS skewed
 FROM picked

@@ -1,7 +1,16 @@
--- Grain: an operation in a trace of this batch whose own span does not say all that its ancestors might.
+-- Grain: an operation in a trace of this batch whose own span and parent do not say all that its ancestors might.
 SELECT
-    o.row_id, o.ordinal, o.trace, o.parent, o.kind, o.name_key, o.own_agent, o.own_session,
-    o.agent_id, o.session_id, o.operation
+    o.row_id, o.ordinal, o.trace, o.parent, o.kind, o.name_key, o.own_agent, o.own_session, own.span AS own_run,
+    r.trace IS NOT NULL AS in_runs, o.agent_id, o.session_id, o.operation, o.run
 FROM operations AS o
 SEMI JOIN fresh AS f ON o.trace = f.trace
-WHERE o.own_agent IS NULL OR o.own_session IS NULL OR o.kind = 'get'
+LEFT JOIN (
+    SELECT DISTINCT m.trace FROM marks AS m SEMI JOIN fresh AS f ON m.trace = f.trace WHERE m.is_run
+) AS r ON o.trace = r.trace
+LEFT JOIN marks AS own ON o.trace = own.trace AND o.span = own.span AND own.is_run
+WHERE
+    o.own_agent IS NULL
+    OR o.own_session IS NULL
+    OR o.kind = 'get'
+    OR (r.trace IS NOT NULL AND o.run IS DISTINCT FROM o.parent)
+    OR o.trace IN (SELECT trace FROM superseded)

@@ -4,11 +4,23 @@
 
 CREATE SEQUENCE IF NOT EXISTS name_keys;
 CREATE SEQUENCE IF NOT EXISTS version_keys;
+CREATE SEQUENCE IF NOT EXISTS evaluation_keys;
 
 -- Grain: a stored span. What later spans of its trace may need from it.
 CREATE TABLE IF NOT EXISTS span_index (
     trace UUID, span UBIGINT, parent UBIGINT, start_ns UBIGINT, end_ns UBIGINT, row_id BIGINT,
     agent_id VARCHAR, session_id VARCHAR, service_name VARCHAR, environment VARCHAR
+);
+
+-- Grain: a stored span that runs an agent, decides explicitly (`decision` says by what), or names what it relied on.
+CREATE TABLE IF NOT EXISTS marks (
+    trace UUID, span UBIGINT, row_id BIGINT, start_ns UBIGINT, agent_id VARCHAR, session_id VARCHAR,
+    service_name VARCHAR, environment VARCHAR, is_run BOOLEAN, decision VARCHAR
+);
+
+-- Grain: a memory that a stored span says it relied on.
+CREATE TABLE IF NOT EXISTS citations (
+    trace UUID, span UBIGINT, row_id BIGINT, start_ns UBIGINT, name_key BIGINT, store VARCHAR
 );
 
 -- Grain: an environment and a memory id that something named, as its own record or as a parent.
@@ -23,7 +35,8 @@ CREATE TABLE IF NOT EXISTS operations (
     raw_confidence VARCHAR, confidence DOUBLE, hedged BOOLEAN, parent_ids VARCHAR[], score DOUBLE, rank INTEGER,
     success BOOLEAN, counted BOOLEAN, failed BOOLEAN, convention VARCHAR, version_key BIGINT,
     raw_min_threshold VARCHAR, raw_flag_threshold VARCHAR,  -- as the span has them
-    min_threshold DOUBLE, flag_threshold DOUBLE  -- those in force
+    min_threshold DOUBLE, flag_threshold DOUBLE,  -- those in force
+    run UBIGINT  -- the span of the agent run that encloses it; null: none does
 );
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.
@@ -43,11 +56,28 @@ CREATE TABLE IF NOT EXISTS edges (
 -- Grain: a trace with memory operations that waits for its quiet period, on the arrival clock.
 CREATE TABLE IF NOT EXISTS pending (trace UUID, last_arrival TIMESTAMPTZ);
 
--- Grain: (name, target, rubric): the newest state of an evaluation.
+-- Grain: a decision, as it was when its trace was last judged.
+CREATE TABLE IF NOT EXISTS decisions (
+    trace UUID, span UBIGINT, start_ns UBIGINT, environment VARCHAR, service_name VARCHAR, agent_id VARCHAR,
+    session_id VARCHAR, kind VARCHAR, min_effective_confidence DOUBLE,
+    memory STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER),
+    records STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER)[],
+    unread STRUCT(memory_id VARCHAR, version INTEGER)[]  -- memories that it names and nothing in its trace read
+);
+
+-- Grain: a rubric, a session and a trace: what the rubric's checks count, over the trace's operations of the session.
+CREATE TABLE IF NOT EXISTS session_measures (
+    rubric VARCHAR, environment VARCHAR, session_id VARCHAR, trace UUID, operations BIGINT, spans BIGINT,
+    with_confidence BIGINT, judged BIGINT, above BIGINT, with_agent BIGINT, deepest BIGINT, low_unhedged BIGINT,
+    earliest STRUCT(time_ns UBIGINT, trace UUID, span UBIGINT, ordinal INTEGER, service_name VARCHAR)
+);
+
+-- Grain: (rubric, scope, target): the newest state of an evaluation.
+-- target: the trace, or a hash of environment and session; decision: its span, else 0.
 CREATE TABLE IF NOT EXISTS evaluations (
-    name VARCHAR, scope VARCHAR, trace UUID, span UBIGINT, session_id VARCHAR, environment VARCHAR,
-    service_name VARCHAR, score DOUBLE, score_effective DOUBLE, threshold DOUBLE, passed BOOLEAN, label VARCHAR,
-    explanation VARCHAR, rubric VARCHAR, revision INTEGER, annotator_kind VARCHAR, evaluated_at TIMESTAMPTZ,
-    span_count BIGINT, record_ids VARCHAR[],
-    checks STRUCT(name VARCHAR, passed BOOLEAN, weight DOUBLE, detail VARCHAR)[]
+    evaluation_key BIGINT, rubric VARCHAR, scope VARCHAR, target UUID, decision UBIGINT, trace UUID, span UBIGINT,
+    session_id VARCHAR, environment VARCHAR, service_name VARCHAR, score DOUBLE, score_effective DOUBLE,
+    passed BOOLEAN, revision INTEGER, evaluated_at TIMESTAMPTZ, span_count BIGINT,
+    checks STRUCT(name VARCHAR, passed BOOLEAN, weight DOUBLE, found DOUBLE, total DOUBLE, bound DOUBLE)[],
+    ceased BOOLEAN  -- the target is none any more; the row is kept so that revisions go on
 );

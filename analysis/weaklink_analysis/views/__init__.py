@@ -2,12 +2,15 @@
 
 from importlib import resources
 
+from weaklink_analysis.models import constant_text
+
 VIEWS = (
     "spans",
     "memory_operations",
     "memory_versions",
     "memories",
     "derivations",
+    "decisions",
     "evaluations",
     "evaluation_history",
     "evaluation_checks",
@@ -19,4 +22,6 @@ VIEWS = (
 def create_statements() -> list[str]:
     """One CREATE VIEW statement a view."""
     files = resources.files(__package__)
-    return [f"CREATE VIEW {name} AS {files.joinpath(f'{name}.sql').read_text('utf-8')}" for name in VIEWS]
+    return [
+        f"CREATE VIEW {name} AS {constant_text(files.joinpath(f'{name}.sql').read_text('utf-8'))}" for name in VIEWS
+    ]

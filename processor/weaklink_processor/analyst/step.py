@@ -5,7 +5,7 @@ names, and the queue row is released only after the commit. Everything after the
 good at the next start.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -33,6 +33,9 @@ GRACE = timedelta(minutes=10)
 
 WRITERS = 2
 """Threads that write parts and catalogues while the models run."""
+
+SENT_SCOPES = ("decision", "trace")
+"""Whose evaluations are sent unless configured otherwise."""
 
 LAKE_KEYS: Mapping[str, tuple[str, ...]] = {
     "spans": (),
@@ -69,10 +72,14 @@ class Step:
         queue_id: str,
         settings: Settings,
         sent: Callable[[], Sent] | None,
+        scopes: Collection[str] = SENT_SCOPES,
     ) -> None:
-        """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox."""
+        """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox.
+
+        `scopes`: of which evaluations go there: decision, trace, session.
+        """
         self._state, self._engine, self._lake = state, engine, lake
-        self._settings, self._sent = settings, sent
+        self._settings, self._sent, self._scopes = settings, sent, scopes
         self._applied = state.applied(queue_id)
         self._published = False
         self._publishing: Future[None] | None = None
@@ -192,7 +199,7 @@ class Step:
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
         revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)
         if revisions and self._sent:
-            self._state.issue([_issued(evaluation) for evaluation in self._engine.revised()])
+            self._state.issue([_issued(evaluation) for evaluation in self._engine.revised(self._scopes)])
         return revisions
 
     def _finish(self, applied: Applied, now: datetime) -> None:

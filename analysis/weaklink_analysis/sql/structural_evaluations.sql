@@ -1,0 +1,54 @@
+{%- from 'structural_checks.jinja' import structural_checks -%}
+-- Grain: a rubric and a due trace, or a session of one: its structural evaluation (MAI Tier 3).
+WITH measured AS (
+    SELECT
+        'trace' AS scope, m.trace AS target, m.trace, t.span, coalesce(m.first_session, '') AS session_id,
+        t.environment, t.service_name,
+        m.* EXCLUDE (trace, environment, session_id, whole, first_session, earliest)
+    FROM measures AS m
+    INNER JOIN targets AS t ON m.trace = t.trace
+    WHERE m.whole
+    UNION ALL BY NAME
+    SELECT
+        'session' AS scope, earliest.trace AS trace, earliest.span AS span, earliest.service_name AS service_name,
+        -- The length keeps two parts apart that both may be anything.
+        CAST(left(sha256(len(environment) || ':' || environment || session_id), 32) AS UUID) AS target,
+        * EXCLUDE (earliest)
+    FROM (
+        SELECT
+            s.rubric,
+            s.environment,
+            s.session_id,
+            {%- for count in ('operations', 'spans', 'with_confidence', 'judged', 'above', 'with_agent', 'low_unhedged') %}
+            CAST(sum(s.{{ count }}) AS BIGINT) AS {{ count }},
+            {%- endfor %}
+            max(s.deepest) AS deepest,
+            min(s.earliest) AS earliest
+        FROM session_measures AS s
+        SEMI JOIN due_sessions AS d ON s.environment = d.environment AND s.session_id = d.session_id
+        GROUP BY s.rubric, s.environment, s.session_id
+    )
+),
+judged AS (
+    SELECT
+        m.*,
+        CASE m.rubric
+            {%- for rubric in rubrics %}
+            WHEN {{ rubric.name | literal }} THEN {{ structural_checks(rubric) | indent(12) }}
+            {%- endfor %}
+        END AS checks
+    FROM measured AS m
+),
+scored AS (
+    SELECT
+        *,
+        {{ rounded('coalesce(list_sum([c.weight FOR c IN checks IF c.passed]), 0) / list_sum([c.weight FOR c IN checks])') }}
+            AS score
+    FROM judged
+)
+SELECT
+    m.rubric, m.scope, m.target, CAST(0 AS UBIGINT) AS decision, m.trace, m.span, m.session_id, m.environment, m.service_name,
+    m.score, CAST(NULL AS DOUBLE) AS score_effective, m.score >= settings.pass_threshold AS passed, m.spans AS span_count,
+    m.checks
+FROM scored AS m
+CROSS JOIN settings

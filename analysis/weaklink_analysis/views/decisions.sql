@@ -1,0 +1,2 @@
+-- Grain: a decision.
+SELECT * EXCLUDE (memory, records, unread) FROM lake.decisions
