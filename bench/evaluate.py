@@ -1,10 +1,10 @@
-"""What judging costs: traces with ten memory spans each, structurally and by decision, against the reference's functions.
+"""What judging costs: traces with ten memory spans each, structurally and by decision, against the reference.
 
     python bench/evaluate.py [--traces 10000] [--rounds 5] [--profile]
 
-A trace is an agent run: five memories are written, each derived from up to two before it, and five are read; so it has one
-decision, one structural evaluation, and one more of its session. The reference, memledger 2.0.1, gets the same spans and
-records as the mappings that it takes.
+A trace is an agent run: five memories are written, each derived from up to two before it, and five are read; so it has
+one decision, one structural evaluation, and one more of its session. The reference, memledger 2.0.1, gets the same
+spans and records as the mappings that its functions take.
 """
 
 import argparse
@@ -25,7 +25,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from load import DAWN, STEP, Attributes, _key_values
 from weaklink_analysis.engine import Engine
-from weaklink_analysis.models import Models
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
 from weaklink_processor.decode.batch import decode

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
-from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
 from weaklink_analysis.models import Models
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recognised
@@ -48,12 +47,10 @@ PUBLISHED = ABSORBED + EVALUATED
 class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, settings: Settings, rubrics: Sequence[Rubric] = (STRUCTURAL,)
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
         self._db = connection
         self._settings = settings
-        self._models = Models(settings, rubrics)
+        self._models = Models(settings)
         self._prepare()
 
     def start(self) -> None:
@@ -110,7 +107,9 @@ class Engine:
         self._find_decisions()
         self._measure()
         self._temp("judged_evaluations", parameters={"now": now})
-        self._temp("changed_evaluations", "SELECT evaluation_key, revised FROM judged_evaluations WHERE revised OR NOT ceased")
+        self._temp(
+            "changed_evaluations", "SELECT evaluation_key, revised FROM judged_evaluations WHERE revised OR NOT ceased"
+        )
         self._temp("removed_evaluations", "SELECT evaluation_key FROM judged_evaluations WHERE ceased")
         self._run("merge_evaluations")
         return self._count("changed_evaluations WHERE revised")
@@ -176,9 +175,11 @@ class Engine:
     def _prepare(self) -> None:
         self._run("state")
         self._run("chains")
-        # Thresholds by namespace and by service are in the texts of the models.
-        settings = {key: value for key, value in asdict(self._settings).items() if not isinstance(value, dict)}
-        settings["clock_skew_ns"] = int(settings.pop("clock_skew_seconds") * 1_000_000_000)
+        # Thresholds by namespace and by service, and the rubrics, are in the texts of the models.
+        settings: dict[str, object] = {
+            key: value for key, value in asdict(self._settings).items() if isinstance(value, int | float)
+        }
+        settings["clock_skew_ns"] = int(self._settings.clock_skew_seconds * 1_000_000_000)
         self._constant("settings", [settings])
         self.start()
 
@@ -248,7 +249,10 @@ class Engine:
 
     def _find_decisions(self) -> None:
         """Find the decisions of the due traces and what each relied on."""
-        self._temp("explicit", "SELECT m.* FROM marks AS m SEMI JOIN due AS d ON m.trace = d.trace WHERE m.decision IS NOT NULL")
+        self._temp(
+            "explicit",
+            "SELECT m.* FROM marks AS m SEMI JOIN due AS d ON m.trace = d.trace WHERE m.decision IS NOT NULL",
+        )
         self._temp("places")
         self._temp("decided")
         self._temp("heirs")

@@ -4,13 +4,11 @@ A model file is one SELECT. Macros, loops over hops, the rubrics' checks and lim
 all the templating there is; values of spans never enter a text: they come from relations or as parameters.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION
-from weaklink_analysis.mai.rubrics import Rubric
 from weaklink_analysis.operations import Settings
 
 _ENVIRONMENT = Environment(
@@ -55,15 +53,16 @@ def constant_text(text: str) -> str:
 
 
 class Models:
-    """The texts of the models for these settings and rubrics."""
+    """The texts of the models for these settings."""
 
-    def __init__(self, settings: Settings, rubrics: Sequence[Rubric]) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._variables: dict[str, object] = {
             "max_hops": settings.max_hops,
             "hops": tuple(range(1, settings.max_hops + 1)),
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "attribution": ATTRIBUTION,
-            "rubrics": tuple(rubrics),
+            "rubrics": settings.rubrics,
+            "counts_spans": any(rubric.counting == "spans" for rubric in settings.rubrics),
         }
         macros = _ENVIRONMENT.get_template("macros.jinja").make_module(self._variables)
         self._variables |= {macro: getattr(macros, macro) for macro in _MACROS}

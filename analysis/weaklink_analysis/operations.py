@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
+
 Thresholds: TypeAlias = tuple[float | None, float | None]
 """min_threshold and flag_threshold; None: what holds without it."""
 
@@ -27,3 +29,5 @@ class Settings:
     namespaces: Mapping[str, Thresholds] = field(default_factory=dict)
     """By namespace: `/ops` is meant for `/ops` and all beneath it, the longest counts."""
     services: Mapping[str, Thresholds] = field(default_factory=dict)
+    rubrics: tuple[Rubric, ...] = (STRUCTURAL,)
+    """By which traces and sessions are judged, each for itself."""

@@ -29,7 +29,7 @@ class Recognised:
     operations: pa.Table
     """A row a record that a span touches: `at`, the row of the span, and the columns of recognised_operations.sql."""
     marks: pa.Table
-    """A row a span that runs an agent, decides or names what it relied on: `at`, and the columns of recognised_marks.sql."""
+    """A row a span that runs an agent, decides or names what it relied on: `at`, and recognised_marks.sql's columns."""
 
     def __len__(self) -> int:
         return int(self.spans.num_rows)

@@ -5,7 +5,7 @@ Names follow the OpenTelemetry Collector's where it has one. docs/configuration.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -17,9 +17,12 @@ from pydantic import (
     ConfigDict,
     Field,
     FilePath,
+    SkipValidation,
     ValidationInfo,
     field_validator,
 )
+
+from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric, find_rubric, rubrics_from
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h)")
@@ -87,6 +90,25 @@ def _mapping(value: object) -> object:
         raise ValueError('expected a mapping, in a variable as JSON: {"name": {"min_threshold": 0.5}}') from error
 
 
+def _rubrics(value: object, info: ValidationInfo) -> object:
+    """Read names of rubrics, and rubrics of one's own as mappings; one alone stands for a list of it."""
+    listed = _json(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
+    chosen = listed if isinstance(listed, list | tuple) else [listed]
+    own = rubrics_from([one for one in chosen if isinstance(one, Mapping)], info.data.get("max_hops", 5))
+    rubrics = [find_rubric(one["name"] if isinstance(one, Mapping) else str(one), own) for one in chosen]
+    names = [rubric.name for rubric in rubrics]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("expected names of rubrics, or rubrics, each once")
+    return tuple(rubrics)
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError('expected names of rubrics, or in a variable JSON: ["mai-structural/1"]') from error
+
+
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
 RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=False)]
@@ -137,6 +159,7 @@ class Thresholds(Section):
 
 
 Policies = Annotated[dict[str, Thresholds], BeforeValidator(_mapping)]
+Rubrics = Annotated[tuple[SkipValidation[Rubric], ...], BeforeValidator(_rubrics)]
 
 
 class Analysis(Section):
@@ -151,6 +174,7 @@ class Analysis(Section):
     publish_interval: PositiveSeconds = 1.0
     namespaces: Policies = {}
     services: Policies = {}
+    rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
     @field_validator("flag_threshold")
     @classmethod

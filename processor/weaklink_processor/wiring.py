@@ -177,6 +177,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         quiet_seconds=analysis.quiet_period,
         namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
         services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
+        rubrics=analysis.rubrics,
     )
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         worker = _emit_worker(config, queue, state, settings)

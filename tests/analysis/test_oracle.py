@@ -75,7 +75,7 @@ def comparable(table: str, rows: Sequence[Mapping[str, object]]) -> Counter[str]
 
 
 def arrive(analysis: Analysis, spans: Sequence[S], seed: int) -> None:
-    """Feed spans in some order and in batches of any size, some batches twice; judge now and then; restart now and then."""
+    """Feed spans in some order, in batches of any size, some of them twice; judge and restart now and then."""
     rng, waiting = random.Random(seed), list(spans)
     rng.shuffle(waiting)
     while waiting:

@@ -37,6 +37,12 @@ BAD_FILES = {
     "analysis: {services: {s: {flag_threshold: 0.41}}, namespaces: {/a: {min_threshold: 0.5}}}": (
         "for service 's' and namespace '/a' they are 0.5 and 0.41"
     ),
+    "analysis: {rubrics: [mai/9]}": "analysis.rubrics: ['mai/9']: rubric: no rubric is named 'mai/9'; known are mai-",
+    "analysis: {rubrics: []}": "analysis.rubrics: []: expected names of rubrics, or rubrics, each once",
+    "analysis: {rubrics: [memledger/2.0, memledger/2.0]}": "expected names of rubrics, or rubrics, each once",
+    "analysis: {rubrics: [{name: own}]}": "own: weights: is missing",
+    "analysis: {rubrics: [{name: own, weights: {cycle: 1}, low: 3}]}": "own: low: 3 must be a number from 0 to 1",
+    "analysis: {max_hops: 3, rubrics: [{name: own, weights: {cycle: 1}, max_depth: 4}]}": "4 is more than max_hops (3)",
     "forward: {endpoint: 'ftp://there'}": "forward.endpoint: 'ftp://there': expected HOST:PORT, http://HOST:PORT or",
     "forward: {endpoint: 'there:0'}": "forward.endpoint: 'there:0': expected HOST:PORT",
     "forward: {headers: token}": "forward.headers: (not shown): expected name=value,name=value",

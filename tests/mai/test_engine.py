@@ -1,14 +1,19 @@
 """The SQL models and the scalar functions are two ways to one verdict."""
 
 import json
+from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple, Self
+
+import pytest
 
 from engine_harness import Analysis
 from otlp import S, Value
-from weaklink_analysis import evaluate_structural
+from weaklink_analysis import ReliedOn, evaluate_decision, evaluate_structural
+from weaklink_analysis.mai.rubrics import MEMLEDGER, STRUCTURAL, Rubric
+from weaklink_analysis.operations import Settings
 
-TRACES = 400
+TRACES = 5_000
 
 
 def memledger(random: Random, memory: str, parents: list[str]) -> dict[str, Value]:
@@ -68,28 +73,130 @@ def as_mapping(span: S) -> dict[str, Any]:
     return {"name": span.name, "attributes": span.attributes, "resource": {"attributes": {"service.name": "svc"}}}
 
 
-def differing(traces: dict[int, list[S]]) -> dict[int, tuple[object, object]]:
-    """The traces on which the engine's verdict and the function's are not the same, with both."""
-    with Analysis() as analysis:
-        analysis.feed([span for spans in traces.values() for span in spans])
-        analysis.evaluate()
-        rows = {int(str(row["trace_id"]), 16): row for row in analysis.view("evaluations") if row["scope"] == "trace"}
-    fields = ("score", "passed", "span_count", "explanation")
-    stored = {number: {field: row[field] for field in fields} for number, row in rows.items()}
-    results = {number: evaluate_structural([as_mapping(span) for span in spans]) for number, spans in traces.items()}
-    scored = {number: {field: getattr(result, field) for field in fields} for number, result in results.items()}
-    expected = {number: scored[number] for number, result in results.items() if result.checks}
-    either = stored.keys() | expected.keys()
-    return {n: (stored.get(n), expected.get(n)) for n in either if stored.get(n) != expected.get(n)}
+class Judged(NamedTuple):
+    """Traces, and what the engine's views say of them."""
+
+    traces: dict[int, list[S]]
+    evaluations: list[dict[str, Any]]
+    decisions: list[dict[str, Any]]
+    versions: dict[tuple[object, ...], dict[str, Any]]
+
+    @classmethod
+    def of(cls, traces: dict[int, list[S]]) -> Self:
+        """Feed them to an engine that knows all rubrics, and read the views."""
+        with Analysis(Settings(rubrics=RUBRICS)) as analysis:
+            analysis.feed([span for spans in traces.values() for span in spans])
+            analysis.evaluate()
+            evaluations, decisions = analysis.view("evaluations"), analysis.table("decisions")
+            identity = ("memory_id", "store", "environment", "version")
+            versions = {tuple(row[key] for key in identity): row for row in analysis.table("memory_versions")}
+        return cls(traces, evaluations, decisions, versions)
+
+    def structural(self, rubric: Rubric) -> dict[int, dict[str, object]]:
+        """The engine's structural verdicts on traces by this rubric."""
+        rows = [row for row in self.evaluations if (row["scope"], row["rubric"]) == ("trace", rubric.name)]
+        return {int(row["trace_id"], 16): {field: row[field] for field in FIELDS} for row in rows}
 
 
-def test_sql_and_the_scalar_function_agree() -> None:
-    """On 400 traces: which have an evaluation, its score, its verdict, and what is said of each check."""
+FIELDS = ("score", "passed", "span_count", "explanation")
+OWN = Rubric(
+    "own/1",
+    "own_structural",
+    {"source_agent_present": 1.0, "confidence_above_threshold": 0.3, "no_low_confidence_unhedged": 7.0},
+    confident=0.4,
+    confident_share=1 / 3,
+    missing_confidence=0.4,
+    agent_share=0.5,
+    low=0.35,
+)
+RUBRICS = (STRUCTURAL, MEMLEDGER, OWN)
+
+
+@pytest.fixture(scope="module")
+def judged() -> Judged:
+    """All the traces in one engine."""
     random = Random(5)
-    assert differing({number: trace(random, number) for number in range(1, TRACES + 1)}) == {}
+    return Judged.of({number: trace(random, number) for number in range(1, TRACES + 1)})
+
+
+def scored(traces: dict[int, list[S]], rubric: Rubric) -> dict[int, dict[str, object]]:
+    """The function's verdicts on traces that have operations."""
+    results = {
+        n: evaluate_structural([as_mapping(span) for span in spans], rubric=rubric) for n, spans in traces.items()
+    }
+    return {n: {field: getattr(result, field) for field in FIELDS} for n, result in results.items() if result.checks}
+
+
+def differing(ours: dict[int, Any], theirs: dict[int, Any]) -> dict[int, tuple[object, object]]:
+    """Where two verdicts are not the same, with both."""
+    return {n: (ours.get(n), theirs.get(n)) for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n)}
+
+
+@pytest.mark.parametrize("rubric", [STRUCTURAL, OWN], ids=lambda rubric: rubric.name)
+def test_sql_and_the_scalar_function_agree(judged: Judged, rubric: Rubric) -> None:
+    """On 5,000 traces: which have an evaluation, its score, its verdict, and what is said of each check."""
+    assert differing(judged.structural(rubric), scored(judged.traces, rubric)) == {}
+
+
+def test_they_agree_where_spans_are_counted_as_by_the_reference(judged: Judged) -> None:
+    """By memledger/2.0 too, but for the words; the models know of a value its text only, so that is a number or a mark
+    where it spells one."""
+
+    def spelt(key: str, value: Value) -> Value:
+        if key.endswith(".hedged"):
+            return value is True or value == "true"
+        return 0.9 if value == "0.9" else value
+
+    traces = {
+        number: [replace(s, attributes={k: spelt(k, v) for k, v in s.attributes.items()}) for s in spans]
+        for number, spans in judged.traces.items()
+    }
+    ours, theirs = judged.structural(MEMLEDGER), scored(traces, MEMLEDGER)
+    for verdict in (*ours.values(), *theirs.values()):
+        del verdict["explanation"]
+    assert differing(ours, theirs) == {}
+
+
+def test_sql_and_the_scalar_function_agree_on_decisions(judged: Judged) -> None:
+    """On every decision in them: score and score_effective, the verdict, and which are not evaluable."""
+    rows = [row for row in judged.evaluations if row["scope"] == "decision"]
+    ours = {n: (row["score"], row["score_effective"], row["passed"]) for n, row in by_trace(rows).items()}
+    theirs = {number: verdict(judged, decision) for number, decision in by_trace(judged.decisions).items()}
+    assert differing(ours, theirs) == {}
+    assert len(ours) > TRACES / 2
+    assert len({score for score, _, _ in ours.values()}) > 50
+    assert any(score != effective for score, effective, _ in ours.values())
+
+
+def by_trace(rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    return {int(row["trace_id"], 16): row for row in rows}
+
+
+def verdict(judged: Judged, decision: dict[str, Any]) -> tuple[object, ...]:
+    """What the function says of a decision as the views tell of it."""
+
+    def relied(record: dict[str, Any]) -> ReliedOn:
+        version = judged.versions.get(tuple(record.values()))
+        if version is None:
+            return ReliedOn(0.5, 0.5)
+        return ReliedOn(
+            version["declared_confidence"],
+            version["effective_confidence"],
+            version["agent_id"],
+            version["session_id"] is not None,
+            version["hedged"],
+        )
+
+    own = judged.versions.get(tuple(decision["memory"].values())) if decision["memory"] else None
+    records = [relied(record) for record in decision["records"]]
+    effective, truncated = (own["effective_confidence"], own["chain_truncated"]) if own else (None, False)
+    declared = evaluate_decision(records, effective, truncated=truncated)
+    bounded = evaluate_decision(records, effective, truncated=truncated, effective=True)
+    return (declared.score, bounded.score, declared.passed) if declared and bounded else (None, None, None)
 
 
 def test_a_genai_search_that_names_nothing_counts_in_both() -> None:
     """It does not say that it found nothing, so it is the gap that Tier 3 is there to show."""
     attributes: dict[str, Value] = {"gen_ai.operation.name": "search_memory", "gen_ai.agent.id": "a"}
-    assert differing({1: [S(1, 1, attributes=attributes)]}) == {}
+    traces = {1: [S(1, 1, attributes=attributes)]}
+    assert differing(Judged.of(traces).structural(STRUCTURAL), scored(traces, STRUCTURAL)) == {}

@@ -50,7 +50,7 @@ def test_all_faults_are_told_at_once() -> None:
     """Those of one rubric, and those of all of a config."""
     bad = {"name": "bad/1", "weights": {"cycles": 0}, "low": 2}
     with pytest.raises(RubricError) as raised:
-        rubrics_from([bad, OWN, OWN, OWN | {"name": "memledger/2.0"}])
+        rubrics_from([bad, OWN, OWN, OWN | {"low": 0.1}, OWN | {"name": "memledger/2.0"}])
     assert [fault.partition(": ")[0] for fault in raised.value.faults] == [*["bad/1"] * 3, "team/1", "memledger/2.0"]
 
 

@@ -28,6 +28,7 @@ OPERATION_COLUMNS = {
     "rank": "INTEGER",
     "success": "BOOLEAN",  # of an outcome
     "counted": "BOOLEAN",  # whether Tier 3 counts it
+    "verb": "VARCHAR",  # memledger's own name of what a memory span of its does, '' for none; null: it is no such span
 }
 
 

@@ -78,5 +78,6 @@ SELECT
     AND NOT (
         kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL
         AND (coalesce(len(records), 1) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
-    ) AS counted
+    ) AS counted,
+    NULL AS verb
 FROM described

@@ -60,6 +60,7 @@ SELECT
     is_memory_span
     AND kind IN ('write', 'read', 'outcome', 'lineage')
     AND NOT (kind = 'read' AND "memledger.memory.id" IS NULL AND coalesce("memledger.result_count", '') = '0')
-        AS counted
+        AS counted,
+    CASE WHEN is_memory_span THEN coalesce("memledger.memory.operation", '') END AS verb
 FROM kinds
 WHERE kind IS NOT NULL

@@ -93,7 +93,7 @@ def rubrics_from(configured: Iterable[Mapping[str, object]], max_hops: int = 5) 
         except RubricError as error:
             faults += error.faults
             continue
-        if made.name in found:
+        if found.get(made.name, made) != made:
             faults.append(f"{made.name}: name: {made.name!r} is taken")
         found[made.name] = made
     if faults:

@@ -30,6 +30,7 @@ scored AS (
     FROM weighed AS w
 )
 SELECT
+    {{ attribution.evaluation | literal }} AS name,
     {{ attribution.name | literal }} AS rubric,
     'decision' AS scope,
     d.trace AS target,

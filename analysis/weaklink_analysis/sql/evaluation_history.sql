@@ -1,11 +1,7 @@
 -- Grain: an evaluation's newest state. The lake's rows for the views `evaluations` and `evaluation_history`.
 SELECT
     e.evaluation_key,
-    CASE e.scope WHEN 'decision' THEN {{ attribution.evaluation | literal }} ELSE CASE e.rubric
-        {%- for rubric in rubrics %}
-        WHEN {{ rubric.name | literal }} THEN {{ rubric.evaluation | literal }}
-        {%- endfor %}
-    END END AS name,
+    e.name,
     e.scope,
     replace(CAST(e.trace AS VARCHAR), '-', '') AS trace_id,
     lower(lpad(hex(e.span), 16, '0')) AS span_id,

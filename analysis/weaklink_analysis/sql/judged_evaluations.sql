@@ -15,7 +15,7 @@ standing AS (
 ),
 compared AS (
     SELECT
-        rubric, scope, target, decision,
+        name, rubric, scope, target, decision,
         s.evaluation_key AS stored_key,
         s.revision AS stored_revision,
         s.evaluated_at AS stored_evaluated_at,
@@ -31,7 +31,7 @@ compared AS (
         (n.trace, n.span, n.session_id, n.environment, n.service_name, n.span_count, n.checks)
         IS DISTINCT FROM (s.trace, s.span, s.session_id, s.environment, s.service_name, s.span_count, s.checks) AS altered
     FROM found AS n
-    FULL JOIN standing AS s USING (rubric, scope, target, decision)
+    FULL JOIN standing AS s USING (name, rubric, scope, target, decision)
 )
 SELECT
     * EXCLUDE (stored_key, stored_revision, stored_evaluated_at, altered),

@@ -23,6 +23,7 @@ SELECT
     r.rank,
     r.success,
     r.counted,
+    r.verb,
     c.status_code = 'ERROR' AS failed,
     r.convention,
     c.raw_min_threshold,

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS operations (
     memory_id VARCHAR, name_key BIGINT, memory_type VARCHAR, namespace VARCHAR, record_agent VARCHAR,
     own_agent VARCHAR, agent_id VARCHAR, record_session VARCHAR, own_session VARCHAR, session_id VARCHAR,
     raw_confidence VARCHAR, confidence DOUBLE, hedged BOOLEAN, parent_ids VARCHAR[], score DOUBLE, rank INTEGER,
-    success BOOLEAN, counted BOOLEAN, failed BOOLEAN, convention VARCHAR, version_key BIGINT,
+    success BOOLEAN, counted BOOLEAN, verb VARCHAR, failed BOOLEAN, convention VARCHAR, version_key BIGINT,
     raw_min_threshold VARCHAR, raw_flag_threshold VARCHAR,  -- as the span has them
     min_threshold DOUBLE, flag_threshold DOUBLE,  -- those in force
     run UBIGINT  -- the span of the agent run that encloses it; null: none does
@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS session_measures (
 -- Grain: (rubric, scope, target): the newest state of an evaluation.
 -- target: the trace, or a hash of environment and session; decision: its span, else 0.
 CREATE TABLE IF NOT EXISTS evaluations (
-    evaluation_key BIGINT, rubric VARCHAR, scope VARCHAR, target UUID, decision UBIGINT, trace UUID, span UBIGINT,
+    evaluation_key BIGINT, name VARCHAR, rubric VARCHAR, scope VARCHAR, target UUID, decision UBIGINT, trace UUID, span UBIGINT,
     session_id VARCHAR, environment VARCHAR, service_name VARCHAR, score DOUBLE, score_effective DOUBLE,
     passed BOOLEAN, revision INTEGER, evaluated_at TIMESTAMPTZ, span_count BIGINT,
     checks STRUCT(name VARCHAR, passed BOOLEAN, weight DOUBLE, found DOUBLE, total DOUBLE, bound DOUBLE)[],

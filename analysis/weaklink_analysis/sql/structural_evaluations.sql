@@ -47,6 +47,11 @@ scored AS (
     FROM judged
 )
 SELECT
+    CASE m.rubric
+        {%- for rubric in rubrics %}
+        WHEN {{ rubric.name | literal }} THEN {{ rubric.evaluation | literal }}
+        {%- endfor %}
+    END AS name,
     m.rubric, m.scope, m.target, CAST(0 AS UBIGINT) AS decision, m.trace, m.span, m.session_id, m.environment, m.service_name,
     m.score, CAST(NULL AS DOUBLE) AS score_effective, m.score >= settings.pass_threshold AS passed, m.spans AS span_count,
     m.checks
