@@ -11,7 +11,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
-from otlp import payload, write
+from otlp import payload, read, write
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
@@ -154,6 +154,37 @@ def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
     assert len(issued) == 3
     assert returned == [(4, 3)]
     assert tables(tmp_path) == before
+
+
+def test_a_span_a_minute_late_makes_a_revision_exactly_if_a_verdict_changes(tmp_path: Path) -> None:
+    """60 s after two traces were judged the last span of each arrives, and only one changes a verdict: that trace gets
+    revision 2, and the outbox holds one EVALUATOR span a revision."""
+    process = Process(tmp_path)
+    judged = NOW + timedelta(seconds=5)
+    late = judged + timedelta(seconds=60)
+    early = Row(1, NOW, [payload([write(1, 1, "fact", 0.9, 1), write(2, 1, "other", 0.9, 1)])])
+    last = Row(2, late, [payload([read(1, 2, "fact", 0.2, 60), read(2, 2, "other", 0.9, 60)])])
+    for row, then in ((early, judged), (last, late + timedelta(seconds=5))):
+        process.step.apply([row], RECOGNISER.recognise(decode(row.requests)), row.received_at, caught_up=True)
+        assert process.step.tick(then - timedelta(microseconds=1)).revisions == 0
+        process.step.tick(then)
+    process.step.publish()
+    process.step.settle(late)
+    outbox = process.state.connection.execute("SELECT span FROM outbox").fetchall()
+    process.end()
+    with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as lake:
+        told = lake.sql(
+            "SELECT CAST(trace_id AS INTEGER), revision, passed FROM evaluation_history "
+            "WHERE scope = 'trace' ORDER BY ALL"
+        ).fetchall()
+    assert told == [(1, 1, True), (1, 2, False), (2, 1, True)]
+    sent = [Span.FromString(span) for (span,) in outbox]
+    assert sorted(int.from_bytes(span.trace_id) for span in sent if span.name == "evaluators.mai_structural") == [
+        1,
+        1,
+        2,
+    ]
+    assert len({span.span_id for span in sent}) == len(sent) == 5
 
 
 @pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (1, "new data folder")])

@@ -23,6 +23,8 @@ from weaklink_service import Service, tables, wait_until
 QUIET = 2.0
 SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": str(QUIET)}
 NAME = "memory_attribution_integrity_structural"
+SENT = "evaluation_history WHERE scope <> 'session' AND (score IS NOT NULL OR revision > 1)"
+"""The revisions that go downstream."""
 NAMES = ("effective_confidence", "confidence_flag", "chain_depth", "chain_min_confidence", "weakest_id")
 NUMBERS = f"""
     SELECT o.trace_id, o.span_id, {", ".join(f"v.{name}" for name in NAMES)}
@@ -46,7 +48,7 @@ def service(tmp_path: Path, sink: OtlpSink) -> Iterator[Service]:
 
 
 def is_own(span: Span) -> bool:
-    return span.name == "evaluators.mai_structural"
+    return span.name.startswith("evaluators.mai_")
 
 
 def originals(sink: OtlpSink) -> list[bytes]:
@@ -60,20 +62,56 @@ def verdicts(sink: OtlpSink) -> list[Span]:
     return [span for span in sink.spans() if is_own(span)]
 
 
-def test_everything_goes_on_and_each_trace_gets_a_verdict(service: Service, sink: OtlpSink) -> None:
-    """Every request arrives byte for byte, once; every trace with memory operations has one verdict, no other trace."""
+def test_everything_goes_on_and_verdicts_come_along(service: Service, sink: OtlpSink) -> None:
+    """Every request arrives byte for byte, once; so does a verdict on every trace with memory operations, and on every
+    decision that relied on a memory, and nothing else."""
     requests = workload(seed=3, requests=60)
     send_by_grpc(service, requests[::2])
     send_by_http(service, requests[1::2])
     wait_until(lambda: len(originals(sink)) >= len(requests), "all requests at the sink")
     rows = "SELECT trace_id FROM memory_operations WHERE operation IN ('read', 'write')"
-    remembering = {str(trace_id) for (trace_id,) in service.query(rows)}
-    wait_until(lambda: len(verdicts(sink)) >= len(remembering), "all verdicts at the sink")
+    remembering = {("trace", str(trace_id)) for (trace_id,) in service.query(rows)}
+    of_traces = "evaluations WHERE scope = 'trace'"
+    wait_until(lambda: service.count(of_traces) >= len(remembering), "all verdicts in the lake")
+    deciding = service.query("SELECT 'decision', trace_id, span_id FROM decisions WHERE len(memory_ids) > 0")
+    wait_until(lambda: len(verdicts(sink)) >= len(remembering) + len(deciding), "all verdicts at the sink")
     assert Counter(originals(sink)) == Counter(requests)
-    assert Counter(span.trace_id.hex() for span in verdicts(sink)) == Counter(remembering)
-    wait_until(lambda: service.count("evaluation_history") >= len(remembering), "all verdicts in the lake")
-    assert service.count("evaluation_history") == len(remembering)
+    judged = [(scope(span), span.trace_id.hex(), span.links[0].span_id.hex()) for span in verdicts(sink)]
+    assert Counter((*key,) for *key, _ in judged if key[0] == "trace") == Counter(remembering)
+    assert Counter(key for key in judged if key[0] == "decision") == Counter(deciding)
+    assert len(judged) == len(remembering) + len(deciding) == service.count(SENT)
+    assert len(deciding) > 10
     assert service.count("(SELECT DISTINCT trace_id FROM spans)") > len(remembering)
+
+
+LATE_SECONDS = 6.0
+"""How long after its evaluation a trace's last span comes; tests/analyst/test_step.py, with its own clock, takes 60."""
+
+
+def test_a_late_span_makes_a_revision_if_a_verdict_changes(service: Service, sink: OtlpSink) -> None:
+    """A trace judged already is judged again with a late span: revision 2 if a score or a verdict changes, else none;
+    one EVALUATOR span each."""
+    send_by_grpc(service, [payload([write(1, 1, "fact", 0.9, 1), write(2, 1, "other", 0.9, 1)])])
+    wait_until(lambda: service.count("evaluations WHERE scope = 'trace'") == 2, "both verdicts in the lake")
+    time.sleep(LATE_SECONDS)
+    send_by_grpc(service, [payload([read(1, 2, "fact", 0.2, 60), read(2, 2, "other", 0.9, 60)])])
+    wait_until(lambda: service.count("evaluation_history WHERE revision = 2"), "the second revision in the lake")
+    wait_until(lambda: len(verdicts(sink)) >= service.count(SENT), "the verdicts at the sink")
+    told = service.query("SELECT trace_id, revision, passed FROM evaluation_history WHERE scope = 'trace' ORDER BY ALL")
+    assert told == [(f"{1:032x}", 1, True), (f"{1:032x}", 2, False), (f"{2:032x}", 1, True)]
+    assert service.query("SELECT span_count FROM evaluations WHERE scope = 'trace'") == [(2,), (2,)]
+    sent = Counter((scope(span), span.trace_id.hex(), passed(span)) for span in verdicts(sink))
+    assert sent == Counter(
+        [*(("trace", trace, verdict) for trace, _, verdict in told), *(("decision", f"{n:032x}", True) for n in (1, 2))]
+    )
+
+
+def scope(span: Span) -> str:
+    return {"evaluators.mai_structural": "trace", "evaluators.mai_deterministic": "decision"}[span.name]
+
+
+def passed(span: Span) -> object:
+    return values(span.attributes)["eval.passed"]
 
 
 def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:
@@ -82,12 +120,13 @@ def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:
     more = {"parent": 1, "service": "checkout", "environment": "production", "session": "s-9"}
     spans = [root, read(7, 2, "guess", 0.3, 1, **more), write(7, 3, "plan", 0.9, 2, parents=["guess"], **more)]
     send_by_grpc(service, [payload(spans)])
-    wait_until(lambda: verdicts(sink), "the verdict")
-    (verdict,) = verdicts(sink)
+    wait_until(lambda: verdicts(sink), "the verdicts")
+    verdict, decision = sorted(verdicts(sink), key=scope, reverse=True)
     (resource,) = ExportTraceServiceRequest.FromString(sink.requests[-1]).resource_spans
     wait_until(lambda: service.count("evaluations"), "the evaluation in the lake")
-    ((explanation, rubric, revision),) = service.query("SELECT explanation, rubric, revision FROM evaluations")
-    checks = service.query("SELECT check_name, passed, weight, detail FROM evaluation_checks")
+    row = "SELECT explanation, rubric, revision FROM evaluations WHERE scope = 'trace'"
+    ((explanation, rubric, revision),) = service.query(row)
+    checks = service.query("SELECT check_name, passed, weight, detail FROM evaluation_checks WHERE scope = 'trace'")
 
     trace_id, target = (7).to_bytes(16), (1).to_bytes(8)
     assert (verdict.trace_id, verdict.parent_span_id) == (trace_id, target)
@@ -126,6 +165,11 @@ def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:
             "gen_ai.evaluation.explanation": explanation,
         },
     )
+    judged = values(decision.attributes)
+    assert (judged["eval.name"], judged["eval.score"], judged["eval.record_ids"]) == (
+        "memory_attribution_integrity", 0.4, "guess",
+    )  # fmt: skip
+    assert json.loads(str(judged["annotations.0.annotation.metadata"]))["score_effective"] == 0.4
     about = values(resource.resource.attributes)
     assert (about["service.name"], about["deployment.environment.name"]) == ("checkout", "production")
 
@@ -134,7 +178,7 @@ def test_verdicts_that_come_back_change_nothing(service: Service, sink: OtlpSink
     """Sent into weaklink again, alone or among other spans, they are neither stored, analysed nor forwarded."""
     requests = workload(seed=33, requests=20)
     send_by_grpc(service, requests)
-    wait_until(lambda: len(verdicts(sink)) >= service.count("evaluations") > 0, "the verdicts")
+    wait_until(lambda: len(verdicts(sink)) >= service.count(SENT) > 0, "the verdicts")
     wait_until(lambda: len(originals(sink)) == len(requests), "all requests at the sink")
     before, seen = tables(service.data_dir), list(sink.requests)
     returning = [request for request in seen if request not in requests]
@@ -207,7 +251,7 @@ def test_downstream_away(tmp_path: Path) -> None:
             send_by_grpc(service, requests[10:])
             sink.start()
             wait_until(lambda: len(originals(sink)) >= len(requests), "all requests at the sink")
-            wait_until(lambda: len(verdicts(sink)) >= service.count("evaluation_history"), "all verdicts at the sink")
+            wait_until(lambda: len(verdicts(sink)) >= service.count(SENT), "all verdicts at the sink")
             assert Counter(originals(sink)) == Counter(requests)
             assert len({(span.trace_id, span.span_id) for span in verdicts(sink)}) == len(verdicts(sink))
 
