@@ -57,7 +57,7 @@ class Analysis:
 
     def table(self, name: str) -> list[dict[str, object]]:
         """A published table's rows without the keys that depend on the order of arrival, sorted."""
-        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "revision", "evaluated_at"}
+        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "parent_key", "revision", "evaluated_at"}
         rows = self.engine.snapshot(name).to_pylist()
         visible = [{key: value for key, value in row.items() if key not in hidden} for row in rows]
         return sorted(visible, key=repr)

@@ -29,13 +29,14 @@ VERSIONS = """
 DERIVATIONS = """
     CREATE VIEW derivations AS
     SELECT '' AS environment, '' AS store, child_id, child_version::BIGINT AS child_version, parent_id,
-           parent_version::BIGINT AS parent_version
+           parent_store, parent_version::BIGINT AS parent_version
     FROM (VALUES
-        ('action-1', 1, 'diagnosis-1', 2), ('diagnosis-1', 2, 'triage-1', 1), ('action-1', 1, 'ghost', NULL),
-        ('loop-a', 1, 'loop-b', 1), ('loop-b', 1, 'loop-a', 1),
-        ('diamond', 1, 'diagnosis-1', 2), ('diamond', 1, 'triage-1', 1),
-        ('far', 1, 'shelf', 1)
-    ) t(child_id, child_version, parent_id, parent_version)
+        ('action-1', 1, 'diagnosis-1', '', 2), ('diagnosis-1', 2, 'triage-1', '', 1),
+        ('action-1', 1, 'ghost', NULL, NULL),
+        ('loop-a', 1, 'loop-b', '', 1), ('loop-b', 1, 'loop-a', '', 1),
+        ('diamond', 1, 'diagnosis-1', '', 2), ('diamond', 1, 'triage-1', '', 1),
+        ('far', 1, 'shelf', 'elsewhere', 1)
+    ) t(child_id, child_version, parent_id, parent_store, parent_version)
 """
 OTHERS = """
     CREATE VIEW memories AS

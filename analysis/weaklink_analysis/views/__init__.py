@@ -1,4 +1,4 @@
-"""The views that users query: one `.sql` file each, over the tables of schema `lake`."""
+"""What users query: views and table macros, one `.sql` file each, over the tables of schema `lake`."""
 
 from importlib import resources
 
@@ -16,7 +16,20 @@ VIEWS = (
 """In the order in which they can be created."""
 
 
+MACROS = ("lake.versions_of", "chain_of", "impact_of")
+"""Of a memory id, in the order in which they can be created; those of `lake` serve the others."""
+
+_PARAMETERS = "id, environment := NULL, store := NULL"
+
+
 def create_statements() -> list[str]:
-    """One CREATE VIEW statement a view."""
-    files = resources.files(__package__)
-    return [f"CREATE VIEW {name} AS {files.joinpath(f'{name}.sql').read_text('utf-8')}" for name in VIEWS]
+    """One statement a view, then one a macro."""
+    views = [f"CREATE VIEW {name} AS {_text(name)}" for name in VIEWS]
+    return views + [
+        f"CREATE MACRO {name}({_PARAMETERS}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
+        for name in MACROS
+    ]
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(f"{name}.sql").read_text("utf-8")

@@ -32,19 +32,12 @@ _VERSIONS = f"""{_WANTED}
            v.confidence_flag, v.written_at, v.weakest_id
     FROM memory_versions v JOIN wanted USING (environment, store, memory_id, version)
 """  # noqa: S608  made of constants
-# A parent named without a store may lie in another one: its own store counts first, else the one that has the version.
 _PARENTS = f"""{_WANTED}
     SELECT d.environment, d.store, d.child_id, d.child_version,
-           coalesce(p.store, d.store), d.parent_id, d.parent_version
+           coalesce(d.parent_store, d.store), d.parent_id, d.parent_version
     FROM derivations d
     JOIN wanted w ON (d.environment, d.store, d.child_id, d.child_version)
                    = (w.environment, w.store, w.memory_id, w.version)
-    LEFT JOIN memory_versions p ON p.environment = d.environment AND p.memory_id = d.parent_id
-                               AND p.version = d.parent_version
-    QUALIFY row_number() OVER (
-        PARTITION BY d.environment, d.store, d.child_id, d.child_version, d.parent_id, d.parent_version
-        ORDER BY p.store = d.store DESC NULLS LAST, p.store
-    ) = 1
     ORDER BY d.parent_id, d.parent_version
 """  # noqa: S608  made of constants
 
