@@ -16,6 +16,8 @@ STORY: Sequence[S] = (
     write(2, 4, "twin", 0.5, 4),
     replace(write(3, 5, "twin", 0.6, 4), environment="prod"),
     write(4, 6, "evil\x1b[31m[bold]", 0.6, 4),
+    write(5, 7, "popular", 0.6, 4),
+    *(read(5, 100 + n, "popular", 0.6, 5 + n) for n in range(120)),
 )
 
 
@@ -42,6 +44,14 @@ def test_json_has_the_columns_of_the_macro(told: Path) -> None:
     (time,) = [row.pop("time") for row in rows]
     assert rows == [{"kind": "version", "id": "diagnosis@1", "hop": 0, "trace_id": f"{1:032x}"}]
     assert time.endswith("+00:00")
+
+
+def test_a_table_is_short_and_says_so(told: Path) -> None:
+    """A table stops at 100 rows; the count and json do not."""
+    lines = printed("impact", "popular", "--data-dir", told).splitlines()
+    assert sum(line.startswith("│") for line in lines) == 100
+    assert lines[-2:] == ["the first 100 of 121", "reached: 1 version, 120 reads"]
+    assert len(json.loads(printed("impact", "popular", "--data-dir", told, "--format", "json"))) == 121
 
 
 def test_an_id_means_one_memory(told: Path) -> None:

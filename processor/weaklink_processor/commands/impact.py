@@ -21,6 +21,7 @@ from weaklink_processor.errors import UsageError
 
 _IMPACT = "SELECT kind, id, hop, trace_id, time FROM impact_of($id, environment := $environment, store := $store)"
 _UNBOUNDED = 10_000  # columns of text, where no terminal sets a limit
+_ROWS = 100
 
 
 class Reached(NamedTuple):
@@ -36,7 +37,14 @@ class Reached(NamedTuple):
 @click.command()
 @of_one_memory
 @with_config("--data-dir")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help=f"How to print the result; a table shows {_ROWS} rows at most, json all of them.",
+)
 def impact(config: Config, memory_id: str, environment: str | None, store: str | None, form: str) -> None:
     """Show every version derived from a memory, and every read of one, with the hops between."""
     with wiring.open_catalogue(config) as catalogue:
@@ -54,9 +62,11 @@ def impact(config: Config, memory_id: str, environment: str | None, store: str |
 
 def _print(reached: list[Reached]) -> None:
     table = Table(*Reached._fields)
-    for row in reached:
+    for row in reached[:_ROWS]:
         table.add_row(row.kind, Text(printable(row.id)), str(row.hop), row.trace_id, f"{row.time:%Y-%m-%d %H:%M:%S}")
     console = Console(width=None if sys.stdout.isatty() else _UNBOUNDED, highlight=False)
     console.print(table)
+    if len(reached) > _ROWS:
+        console.print(f"the first {_ROWS} of {len(reached):,}")
     counts = Counter(row.kind for row in reached)
-    console.print("reached: " + ", ".join(f"{number} {kind}{'s' * (number > 1)}" for kind, number in counts.items()))
+    console.print("reached: " + ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items()))

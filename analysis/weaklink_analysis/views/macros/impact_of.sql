@@ -13,18 +13,24 @@ walk(version_key, hop) USING KEY (version_key) AS (
     ANTI JOIN recurring.walk AS r ON e.child_key = r.version_key
     GROUP BY e.child_key
 ),
--- Whatever else may stand on a version joins here.
-reached AS (
-    SELECT 'version' AS kind, v.memory_id || '@' || v.version AS id, w.hop, v.trace_id, v.written_at AS "time"
-    FROM walk AS w
-    INNER JOIN lake.memory_versions AS v ON w.version_key = v.version_key
+-- Grain: something, and a version that it stands on. only_key keeps versions apart that share a name; a span that read
+-- several is one read. Whatever else may stand on a version joins here.
+standing AS (
+    SELECT
+        'version' AS kind,
+        v.memory_id || '@' || v.version AS id,
+        v.version_key,
+        v.version_key AS only_key,
+        v.trace_id,
+        v.written_at AS "time"
+    FROM lake.memory_versions AS v
     UNION ALL
-    SELECT 'read', o.span_id, min(w.hop), o.trace_id, any_value(o.end_time)
-    FROM walk AS w
-    INNER JOIN lake.memory_operations AS o ON w.version_key = o.version_key
+    SELECT 'read', o.span_id, o.version_key, NULL, o.trace_id, o.end_time
+    FROM lake.memory_operations AS o
     WHERE o.operation = 'read'
-    GROUP BY o.trace_id, o.span_id
 )
-SELECT r.kind, r.id, r.hop, r.trace_id, r."time"
-FROM reached AS r
-ORDER BY r.kind DESC, r.hop, r."time", r.id, r.trace_id
+SELECT s.kind, s.id, min(w.hop) AS hop, s.trace_id, any_value(s."time") AS "time"
+FROM walk AS w
+INNER JOIN standing AS s ON w.version_key = s.version_key
+GROUP BY s.kind, s.id, s.only_key, s.trace_id
+ORDER BY s.kind DESC, hop, "time", s.id, s.trace_id
