@@ -69,7 +69,7 @@ class Analysis:
             for table in PUBLISHED:
                 catalogue.register("rows", self.engine.snapshot(table.name))
                 catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
-            for view, statement in zip(VIEWS, create_statements(), strict=True):
+            for view, statement in zip(VIEWS, create_statements(), strict=False):
                 if view not in FROM_SPANS_AND_HISTORY:
                     catalogue.execute(statement)
             rows: list[dict[str, object]] = catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist()

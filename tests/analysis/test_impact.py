@@ -51,9 +51,11 @@ def expected_impact(
         if op.operation == "read" and op.version in walked:
             key = (f"{op.spot.s.trace:032x}", f"{op.spot.s.span:016x}")
             reads[key] = min(walked[op.version], reads.get(key, 99))
+    relied = [(d, [walked[v] for _, v in d.relied if v in walked]) for d in world.decisions]
     return sorted(
         [("version", f"{v.memory[2]}@{v.number}", hop, f"{v.op.spot.s.trace:032x}") for v, hop in walked.items()]
         + [("read", span, hop, trace) for (trace, span), hop in reads.items()]
+        + [("decision", f"{d.spot.s.span:016x}", min(found), f"{d.spot.s.trace:032x}") for d, found in relied if found]
     )
 
 
@@ -68,7 +70,7 @@ def test_they_name_what_walking_names(seeds: range) -> None:
             children[parent].append(child)
     with Analysis() as analysis:
         analysis.feed(spans)
-        database = memory_lake(analysis)
+        database = memory_lake(analysis, world)
         for memory, versions in world.versions.items():
             assert ask(database, "kind, id, hop, trace_id", "impact_of", memory) == expected_impact(
                 world, versions, children

@@ -21,13 +21,27 @@ MACROS = ("lake.versions_of", "chain_of", "impact_of")
 
 _PARAMETERS = "id, environment := NULL, store := NULL"
 
+_UNTIL_PUBLISHED = """
+    CREATE VIEW IF NOT EXISTS lake.decisions AS
+    SELECT
+        '' AS trace_id, '' AS span_id, now() AS start_time, '' AS environment, '' AS agent_id,
+        {'memory_id': '', 'store': '', 'environment': '', 'version': 0} AS memory,
+        [{'memory_id': '', 'store': '', 'environment': '', 'version': 0}] AS records
+    WHERE false
+"""
+"""Nothing, until the lake has a table of decisions."""
+
 
 def create_statements() -> list[str]:
     """One statement a view, then one a macro."""
     views = [f"CREATE VIEW {name} AS {_text(name)}" for name in VIEWS]
-    return views + [
-        f"CREATE MACRO {name}({_PARAMETERS}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
-        for name in MACROS
+    return [
+        *views,
+        _UNTIL_PUBLISHED,
+        *(
+            f"CREATE MACRO {name}({_PARAMETERS}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
+            for name in MACROS
+        ),
     ]
 
 
