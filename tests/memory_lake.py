@@ -4,11 +4,9 @@ import duckdb
 import pyarrow as pa
 
 import oracle
-
 from engine_harness import Analysis
 from weaklink_analysis.engine import PUBLISHED
 from weaklink_analysis.views import VIEWS, create_statements
-
 
 RECORD = pa.struct({"memory_id": pa.string(), "store": pa.string(), "environment": pa.string(), "version": pa.int32()})
 DECISIONS = pa.schema(

@@ -16,10 +16,14 @@ VIEWS = (
 """In the order in which they can be created."""
 
 
-MACROS = ("lake.versions_of", "chain_of", "impact_of")
-"""Of a memory id, in the order in which they can be created; those of `lake` serve the others."""
-
-_PARAMETERS = "id, environment := NULL, store := NULL"
+_ONE_MEMORY = "id, environment := NULL, store := NULL"
+MACROS = {
+    "lake.versions_of": _ONE_MEMORY,
+    "lake.reached_from": "keys",
+    "chain_of": _ONE_MEMORY,
+    "impact_of": _ONE_MEMORY,
+}
+"""Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
 _UNTIL_PUBLISHED = """
     CREATE VIEW IF NOT EXISTS lake.decisions AS
@@ -39,8 +43,8 @@ def create_statements() -> list[str]:
         *views,
         _UNTIL_PUBLISHED,
         *(
-            f"CREATE MACRO {name}({_PARAMETERS}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
-            for name in MACROS
+            f"CREATE MACRO {name}({parameters}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
+            for name, parameters in MACROS.items()
         ),
     ]
 

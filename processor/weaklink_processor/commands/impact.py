@@ -1,10 +1,12 @@
-"""What stands on a memory: the versions derived from it, and who read one of those."""
+"""What stands on a memory: the versions derived from it, the reads and decisions; and what if it had been another."""
 
 import json
+import math
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import duckdb
@@ -13,9 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from weaklink_processor import wiring
+from weaklink_processor.commands.ancestry import Key
 from weaklink_processor.commands.chain_tree import printable
 from weaklink_processor.commands.one_memory import of_one_memory, only
 from weaklink_processor.commands.options import with_config
+from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 
@@ -34,9 +38,29 @@ class Reached(NamedTuple):
     time: datetime
 
 
+class _Confidence(click.ParamType[float]):
+    name = "confidence"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= 1:
+            self.fail(f"{value!r}: expected a number from 0 to 1", param, ctx)
+        return number
+
+
 @click.command()
 @of_one_memory
 @with_config("--data-dir")
+@click.option(
+    "--what-if",
+    "confidence",
+    type=_Confidence(),
+    metavar="CONFIDENCE",
+    help="Score the decisions again as if every version of the memory had this declared confidence.",
+)
 @click.option(
     "--format",
     "form",
@@ -45,28 +69,77 @@ class Reached(NamedTuple):
     show_default=True,
     help=f"How to print the result; a table shows {_ROWS} rows at most, json all of them.",
 )
-def impact(config: Config, memory_id: str, environment: str | None, store: str | None, form: str) -> None:
-    """Show every version derived from a memory, and every read of one, with the hops between."""
+def impact(
+    config: Config,
+    memory_id: str,
+    *,
+    environment: str | None,
+    store: str | None,
+    confidence: float | None,
+    form: str,
+) -> None:
+    """Show what stands on a memory: versions derived from it, reads and decisions, with the hops between."""
     with wiring.open_catalogue(config) as catalogue:
         try:
             one = only(catalogue, memory_id, environment, store)
-            values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
-            reached = [Reached(*row) for row in catalogue.execute(_IMPACT, values).fetchall()]
+            if confidence is None:
+                _print_reached(_reached(catalogue, one), form)
+            else:
+                _print_rescored(rescore(catalogue, _assumption(config, one, confidence)), form)
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
+
+
+def _reached(catalogue: duckdb.DuckDBPyConnection, one: Key) -> list[Reached]:
+    values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
+    return [Reached(*row) for row in catalogue.execute(_IMPACT, values).fetchall()]
+
+
+def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
+    analysis = config.analysis
+    return Assumption(
+        one.environment, one.store, one.memory_id, confidence, max_hops=analysis.max_hops, threshold=analysis.threshold
+    )
+
+
+def _print_reached(reached: list[Reached], form: str) -> None:
+    counts = Counter(row.kind for row in reached)
+    total = ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items())
+    _print(reached, Reached._fields, form, f"reached: {total}")
+
+
+def _print_rescored(rescored: list[Rescored], form: str) -> None:
+    changes = {
+        "score": sum(row.verdict_changes for row in rescored),
+        "score_effective": sum(row.verdict_effective_changes for row in rescored),
+    }
+    said = ", ".join(f"{number:,} by {name}" for name, number in changes.items())
+    _print(rescored, Rescored._fields, form, f"scored again: {len(rescored):,}; other verdicts: {said}")
+
+
+def _print(rows: Sequence[Reached | Rescored], columns: tuple[str, ...], form: str, total: str) -> None:
     if form == "json":
-        click.echo(json.dumps([row._asdict() | {"time": row.time.isoformat()} for row in reached]))
-    else:
-        _print(reached)
-
-
-def _print(reached: list[Reached]) -> None:
-    table = Table(*Reached._fields)
-    for row in reached[:_ROWS]:
-        table.add_row(row.kind, Text(printable(row.id)), str(row.hop), row.trace_id, f"{row.time:%Y-%m-%d %H:%M:%S}")
+        click.echo(json.dumps([row._asdict() for row in rows], default=datetime.isoformat))
+        return
+    table = Table(*columns)
+    for row in rows[:_ROWS]:
+        table.add_row(*map(_cell, row))
     console = Console(width=None if sys.stdout.isatty() else _UNBOUNDED, highlight=False)
     console.print(table)
-    if len(reached) > _ROWS:
-        console.print(f"the first {_ROWS} of {len(reached):,}")
-    counts = Counter(row.kind for row in reached)
-    console.print("reached: " + ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items()))
+    if len(rows) > _ROWS:
+        console.print(f"the first {_ROWS} of {len(rows):,}")
+    console.print(total)
+
+
+def _cell(value: object) -> Text:
+    match value:
+        case None:
+            return Text("")
+        case bool():
+            return Text("yes" if value else "no")
+        case float():
+            return Text(f"{value:.4f}")
+        case datetime():
+            return Text(f"{value:%Y-%m-%d %H:%M:%S}")
+        case _:
+            return Text(printable(str(value)))

@@ -1,22 +1,16 @@
 -- Grain: something that stands on the memory, at its fewest hops: a version (its own: hop 0), a span that read one, or a
--- decision that relied on one. The derivations are materialised so that every level probes the same hash table.
-WITH RECURSIVE edges AS MATERIALIZED (
-    SELECT d.child_key, d.parent_key FROM lake.derivations AS d WHERE d.parent_key IS NOT NULL
+-- decision that relied on one. Large tables are filtered by what was reached before they are joined: it is few.
+WITH own AS (
+    SELECT list(version_key) AS every FROM lake.versions_of(id, environment, store)
 ),
-walk(version_key, hop) USING KEY (version_key) AS (
-    SELECT own.version_key, 0
-    FROM lake.versions_of(id, environment, store) AS own
-    UNION
-    SELECT e.child_key, min(w.hop) + 1
-    FROM walk AS w
-    INNER JOIN edges AS e ON w.version_key = e.parent_key
-    ANTI JOIN recurring.walk AS r ON e.child_key = r.version_key
-    GROUP BY e.child_key
+reached AS MATERIALIZED (
+    FROM lake.reached_from((SELECT own.every FROM own))
 ),
 affected AS MATERIALIZED (
     SELECT w.version_key, w.hop, v.environment, v.store, v.memory_id, v.version, v.trace_id, v.written_at
-    FROM walk AS w
-    INNER JOIN lake.memory_versions AS v ON w.version_key = v.version_key
+    FROM lake.memory_versions AS v
+    INNER JOIN reached AS w ON v.version_key = w.version_key
+    WHERE v.version_key IN (SELECT version_key FROM reached)
 ),
 -- Grain: a record that a decision relied on.
 records AS (
@@ -30,7 +24,7 @@ standing AS (
     SELECT 'read', o.span_id, min(a.hop), o.trace_id, any_value(o.end_time)
     FROM affected AS a
     INNER JOIN lake.memory_operations AS o ON a.version_key = o.version_key
-    WHERE o.operation = 'read'
+    WHERE o.operation = 'read' AND o.version_key IN (SELECT version_key FROM reached)
     GROUP BY o.trace_id, o.span_id
     UNION ALL
     SELECT 'decision', r.span_id, min(a.hop), r.trace_id, any_value(r.start_time)
