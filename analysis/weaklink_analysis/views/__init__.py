@@ -20,6 +20,7 @@ _ONE_MEMORY = "id, environment := NULL, store := NULL"
 MACROS = {
     "lake.versions_of": _ONE_MEMORY,
     "lake.reached_from": "keys",
+    "lake.ancestors_of": "keys",
     "chain_of": _ONE_MEMORY,
     "impact_of": _ONE_MEMORY,
 }
