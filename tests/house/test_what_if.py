@@ -1,7 +1,9 @@
 """The decisions that stand on a memory, scored again: against the oracle."""
 
+import json
 import random
 from collections.abc import Iterable
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -11,21 +13,24 @@ from analysis.test_oracle import content
 from engine_harness import Analysis
 from history import POISONED, history
 from memory_lake import memory_lake
+from otlp import S, payload
 from scenarios import crowd
+from shell import printed, refused
+from standing import affected, standing
+from weaklink_processor.analyst.step import LAKE_KEYS
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
+from weaklink_processor.queue import framing
+
+MEMORY = ("", "", POISONED)
 
 Scores = dict[tuple[object, object], tuple[float, bool, float, bool]]
 """Trace and span of a decision -> score, verdict, score_effective, verdict."""
 
 
-def affected(world: oracle.Oracle, memory: oracle.Memory) -> set[oracle.Version]:
-    """All versions of a memory, and all that were derived from one."""
-    found: set[oracle.Version] = set()
-    level = set(world.versions[memory])
-    while level := level - found:
-        found |= level
-        level = {v for v in world.all_versions if v.parents & level}
-    return found
+def relying(world: oracle.Oracle, memory: oracle.Memory) -> list[oracle.Decision]:
+    """The decisions that relied on a version of a memory, or on one that was derived from it."""
+    hit = affected(world, memory)
+    return [d for d in world.decisions if any(version in hit for _, version in d.relied)]
 
 
 def scores(world: oracle.Oracle, decisions: Iterable[oracle.Decision]) -> Scores:
@@ -64,31 +69,53 @@ def test_it_scores_as_if_it_had_been_so(seeds: range) -> None:
         database = memory_lake(analysis, world)
     for memory, versions in world.versions.items():
         confidence = random.Random(repr(memory)).choice((0.0, 0.1, 0.55, 1.0))
-        hit = affected(world, memory)
-        relying = [d for d in world.decisions if any(v in hit for _, v in d.relied)]
-        before, declared = scores(world, relying), [v.declared for v in versions]
+        decisions = relying(world, memory)
+        before, declared = scores(world, decisions), [v.declared for v in versions]
         for version in versions:
             version.declared = confidence
         world.chains.clear()
-        after = scores(world, relying)
+        after = scores(world, decisions)
         for version, value in zip(versions, declared, strict=True):
             version.declared = value
         world.chains.clear()
         assert asked(database, memory, confidence) == expected(before, after), memory
 
 
+def told_twice() -> tuple[list[S], set[tuple[object, ...]]]:
+    """The poisoned history, and its decisions as they are and as the oracle has them if the memory's writes say 0.1."""
+    spans = history()
+    world, other = (oracle.Oracle(told, oracle.Rules(), content) for told in (spans, history(poisoned_at=0.1)))
+    before = scores(world, relying(world, MEMORY))
+    rescored = expected(before, scores(other, relying(other, MEMORY)))
+    assert len(rescored) > 100
+    assert any(row[-1] for row in rescored)
+    return spans, rescored
+
+
 def test_a_poisoned_memory_in_a_thousand_traces() -> None:
     """The decisions and scores are those of a history in which the memory's writes really say 0.1."""
-    spans, other = history(), history(poisoned_at=0.1)
-    world, assumed = (oracle.Oracle(told, oracle.Rules(), content) for told in (spans, other))
-    memory = ("", "", POISONED)
-    hit = affected(world, memory)
-    relying = [d for d in world.decisions if any(v in hit for _, v in d.relied)]
-    ids = {tuple(d.spot.ids.values()) for d in relying}
+    spans, rescored = told_twice()
     with Analysis() as analysis:
         analysis.feed(spans)
-        found = asked(memory_lake(analysis, world), memory, 0.1)
-    after = scores(assumed, [d for d in assumed.decisions if tuple(d.spot.ids.values()) in ids])
-    assert found == expected(scores(world, relying), after)
-    assert len(found) > 100
-    assert any(row[-1] for row in found)
+        database = memory_lake(analysis, oracle.Oracle(spans, oracle.Rules(), content))
+    assert asked(database, MEMORY, 0.1) == rescored
+
+
+@pytest.mark.skipif("decisions" not in LAKE_KEYS, reason="the lake has no table of decisions yet")
+def test_the_command_names_what_brute_force_names(tmp_path: Path) -> None:
+    """After a replay: exactly the versions, reads and decisions, with their hops; and the decisions scored again."""
+    spans, rescored = told_twice()
+    (tmp_path / "history.binpb").write_bytes(framing.join([payload(spans)]))
+    printed("replay", tmp_path / "history.binpb", "--data-dir", tmp_path / "data")
+    ask = ("impact", POISONED, "--data-dir", tmp_path / "data", "--format", "json")
+    reached = {(row["kind"], row["id"], row["hop"], row["trace_id"]) for row in json.loads(printed(*ask))}
+    assert reached == standing(oracle.Oracle(spans, oracle.Rules(), content), MEMORY)
+    rows = [Rescored(**row) for row in json.loads(printed(*ask, "--what-if", "0.1"))]
+    assert {without_agent(row) for row in rows} == rescored
+
+
+@pytest.mark.parametrize("value", ["1.01", "-0.1", "nan", "inf", "high", ""])
+def test_an_assumption_is_a_confidence(value: str, tmp_path: Path) -> None:
+    """What is no number from 0 to 1 is refused, by the option's name and the value."""
+    message = refused("impact", POISONED, "--data-dir", tmp_path, "--what-if", value)
+    assert f"'--what-if': {value!r}" in message
