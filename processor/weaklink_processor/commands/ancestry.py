@@ -21,16 +21,17 @@ _NEAR = """
     LIMIT 5
 """
 _ANCESTORS = "CREATE OR REPLACE TEMP TABLE ancestors AS FROM lake.ancestors_of([$key::BIGINT])"
+_BOUNDS = "SELECT min(version_key), max(version_key) FROM ancestors"
 _VERSIONS = """
     SELECT environment, store, memory_id, version, agent_id, declared_confidence, effective_confidence,
            confidence_flag, written_at, weakest_id
     FROM lake.memory_versions
-    WHERE version_key IN (SELECT version_key FROM ancestors)
+    WHERE version_key BETWEEN $low AND $high AND version_key IN (SELECT version_key FROM ancestors)
 """
 _PARENTS = """
     SELECT environment, store, child_id, child_version, coalesce(parent_store, store), parent_id, parent_version
     FROM lake.derivations
-    WHERE child_key IN (SELECT version_key FROM ancestors)
+    WHERE child_key BETWEEN $low AND $high AND child_key IN (SELECT version_key FROM ancestors)
     ORDER BY parent_id, parent_version
 """
 
@@ -85,9 +86,11 @@ def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
 def load_ancestry(catalogue: duckdb.DuckDBPyConnection, root: Key) -> Ancestry:
     """Read a version and its ancestors, each once, however deep they lie in two scans."""
     catalogue.execute(_ANCESTORS, {"key": root.version_key})
-    rows = catalogue.execute(_VERSIONS).fetchall()
+    low, high = catalogue.execute(_BOUNDS).fetchall()[0]
+    bounds = {"low": low, "high": high}  # by which whole row groups are left out
+    rows = catalogue.execute(_VERSIONS, bounds).fetchall()
     ancestry = Ancestry(root, {Key(*row[:4]): Version(*row[4:]) for row in rows})
     ancestry.parents.update({key: [] for key in ancestry.versions})
-    for row in catalogue.execute(_PARENTS).fetchall():
+    for row in catalogue.execute(_PARENTS, bounds).fetchall():
         ancestry.parents[Key(*row[:4])].append(Key(row[0], row[4], row[5], row[6] or 0))
     return ancestry
