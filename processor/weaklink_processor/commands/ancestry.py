@@ -13,6 +13,10 @@ _MEMORIES = """
       AND ($store IS NULL OR store = $store)
     ORDER BY environment, store, version
 """
+_OWN = """
+    SELECT version_key FROM lake.memory_versions
+    WHERE memory_id = $id AND environment = $environment AND store = $store
+"""
 _NEAR = """
     SELECT memory_id
     FROM (SELECT DISTINCT memory_id FROM memory_versions)
@@ -76,6 +80,12 @@ def find_memories(
     values = {"id": memory_id, "environment": environment, "store": store}
     rows = catalogue.execute(_MEMORIES, values).fetchall()
     return list({row[:2]: Key(*row) for row in rows}.values())
+
+
+def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> set[int]:
+    """Return the keys of all versions of the memory of which this is one."""
+    values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
+    return {key for (key,) in catalogue.execute(_OWN, values).fetchall()}
 
 
 def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
