@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 import duckdb
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
+from weaklink_processor.commands.ancestry import Key, own_versions
 
-_OWN = """
-    SELECT version_key FROM lake.memory_versions
-    WHERE memory_id = $id AND environment = $environment AND store = $store
-"""
+_BOUNDS = "SELECT min(version_key), max(version_key) FROM reached"
 _REACHED = "CREATE OR REPLACE TEMP TABLE reached AS FROM lake.reached_from($keys::BIGINT[])"
 _SAME = " AND ".join(f"{{0}}.{column} = {{1}}.{column}" for column in ("environment", "store", "memory_id", "version"))
 _DECISIONS = f"""
@@ -20,7 +18,7 @@ _DECISIONS = f"""
     WITH affected AS (
         SELECT v.environment, v.store, v.memory_id, v.version
         FROM lake.memory_versions AS v
-        WHERE v.version_key IN (SELECT version_key FROM reached)
+        WHERE v.version_key BETWEEN $low AND $high AND v.version_key IN (SELECT version_key FROM reached)
     ),
     records AS (SELECT d.trace_id, d.span_id, unnest(d.records) AS r FROM lake.decisions AS d),
     hit AS (SELECT s.trace_id, s.span_id FROM records AS s SEMI JOIN affected AS a ON {_SAME.format("s.r", "a")})
@@ -110,10 +108,10 @@ class Assumption:
 
 def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> list[Rescored]:
     """Score every decision that relied on an affected version, as it is and under the assumption, oldest first."""
-    values = {"id": assumption.memory_id, "environment": assumption.environment, "store": assumption.store}
-    own = {key for (key,) in catalogue.execute(_OWN, values).fetchall()}
+    own = own_versions(catalogue, Key(assumption.environment, assumption.store, assumption.memory_id, 0))
     catalogue.execute(_REACHED, {"keys": sorted(own)})
-    catalogue.execute(_DECISIONS)
+    low, high = catalogue.execute(_BOUNDS).fetchall()[0]
+    catalogue.execute(_DECISIONS, {"low": low, "high": high})
     facts = catalogue.execute(_FACTS, {"max_hops": assumption.max_hops}).fetchall()
     before = {_Key(*row[:4]): _Fact(*row[4:]) for row in facts}
     after = _assume(catalogue, before, own, assumption)
