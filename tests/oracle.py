@@ -886,6 +886,7 @@ def derivation_rows(v: Version) -> Iterator[Row]:
             "child_id": v.memory[2],
             "child_version": v.number,
             "parent_id": id_,
+            "parent_store": parent.memory[1] if parent else None,
             "parent_version": parent.number if parent else None,
             "child_confidence": v.declared,
             "parent_confidence": parent.declared if parent else None,

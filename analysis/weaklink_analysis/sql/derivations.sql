@@ -2,11 +2,13 @@
 SELECT
     e.child_key,
     e.parent_name_key,
+    e.parent_key,
     child.environment,
     child.store,
     child.memory_id AS child_id,
     child.version AS child_version,
     n.memory_id AS parent_id,
+    parent.store AS parent_store,
     parent.version AS parent_version,
     child.declared AS child_confidence,
     parent.declared AS parent_confidence

@@ -1,6 +1,7 @@
 -- Grain: a memory touched by a span. The lake's rows for the view of this name.
 SELECT
     o.row_id,
+    o.version_key,
     replace(CAST(o.trace AS VARCHAR), '-', '') AS trace_id,
     lower(lpad(hex(o.span), 16, '0')) AS span_id,
     o.ordinal,

@@ -62,7 +62,8 @@ CREATE TABLE IF NOT EXISTS decisions (
     session_id VARCHAR, kind VARCHAR, min_effective_confidence DOUBLE,
     memory STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER),
     records STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER)[],
-    unread STRUCT(memory_id VARCHAR, version INTEGER)[]  -- memories that it names and nothing in its trace read
+    unread STRUCT(memory_id VARCHAR, version INTEGER)[],  -- memories that it names and nothing in its trace read
+    memory_key BIGINT, record_keys BIGINT[]  -- the versions of memory and records; null: unresolved
 );
 
 -- Grain: a rubric, a session and a trace: what the rubric's checks count, over the trace's operations of the session.

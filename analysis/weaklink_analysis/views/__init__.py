@@ -1,4 +1,4 @@
-"""The views that users query: one `.sql` file each, over the tables of schema `lake`."""
+"""What users query: views and table macros, one `.sql` file each, over the tables of schema `lake`."""
 
 from importlib import resources
 
@@ -18,10 +18,28 @@ VIEWS = (
 )
 """In the order in which they can be created."""
 
+_ONE_MEMORY = "id, environment := NULL, store := NULL"
+MACROS = {
+    "lake.versions_of": _ONE_MEMORY,
+    "lake.reached_from": "keys",
+    "lake.ancestors_of": "keys",
+    "lake.standing_on": "starts, low, high",
+    "chain_of": _ONE_MEMORY,
+    "impact_of": _ONE_MEMORY,
+}
+"""Their parameters, in the order in which they can be created; those of `lake` serve the others."""
+
 
 def create_statements() -> list[str]:
-    """One CREATE VIEW statement a view."""
-    files = resources.files(__package__)
+    """One statement a view, then one a macro."""
     return [
-        f"CREATE VIEW {name} AS {constant_text(files.joinpath(f'{name}.sql').read_text('utf-8'))}" for name in VIEWS
+        *(f"CREATE VIEW {name} AS {_text(name)}" for name in VIEWS),
+        *(
+            f"CREATE MACRO {name}({parameters}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
+            for name, parameters in MACROS.items()
+        ),
     ]
+
+
+def _text(name: str) -> str:
+    return constant_text(resources.files(__package__).joinpath(f"{name}.sql").read_text("utf-8"))

@@ -1,2 +1,2 @@
 -- Grain: a memory touched by a span; one row with a null memory_id for a memory span that names none.
-SELECT * EXCLUDE (row_id) FROM lake.memory_operations
+SELECT * EXCLUDE (row_id, version_key) FROM lake.memory_operations
