@@ -2,6 +2,7 @@
 SELECT
     e.child_key,
     e.parent_name_key,
+    e.parent_key,
     child.environment,
     child.store,
     child.memory_id AS child_id,
@@ -9,7 +10,10 @@ SELECT
     n.memory_id AS parent_id,
     parent.version AS parent_version,
     child.declared AS child_confidence,
-    parent.declared AS parent_confidence
+    parent.declared AS parent_confidence,
+    -- What follows only findings ask for. Hardly any parent is not earlier than its child; on a cycle at least one is.
+    e.skewed,
+    CASE WHEN parent.time_ns >= child.time_ns THEN (parent.time_ns - child.time_ns) / 1e9 END AS lead_seconds
 FROM edges AS e
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON e.child_key = d.child_key AND e.parent_name_key = d.parent_name_key

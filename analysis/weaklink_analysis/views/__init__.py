@@ -1,6 +1,8 @@
-"""The views that users query: one `.sql` file each, over the tables of schema `lake`."""
+"""The views that users query: one `.sql` file each, over the tables of schema `lake`, rendered as the models are."""
 
-from importlib import resources
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from weaklink_analysis.operations import Settings
 
 VIEWS = (
     "spans",
@@ -12,11 +14,22 @@ VIEWS = (
     "evaluation_history",
     "evaluation_checks",
     "confidence_gating",
+    "findings",
 )
 """In the order in which they can be created."""
 
 
-def create_statements() -> list[str]:
+_ENVIRONMENT = Environment(
+    loader=PackageLoader(__name__, ""),
+    undefined=StrictUndefined,
+    autoescape=False,  # noqa: S701 - SQL, not HTML; nothing of a span is ever rendered
+)
+
+
+def create_statements(settings: Settings) -> list[str]:
     """One CREATE VIEW statement a view."""
-    files = resources.files(__package__)
-    return [f"CREATE VIEW {name} AS {files.joinpath(f'{name}.sql').read_text('utf-8')}" for name in VIEWS]
+    return [f"CREATE VIEW {name} AS {_text(name, settings)}" for name in VIEWS]
+
+
+def _text(name: str, settings: Settings) -> str:
+    return _ENVIRONMENT.get_template(f"{name}.sql").render(max_hops=settings.max_hops)

@@ -1,0 +1,106 @@
+{%- macro rounded(seconds) -%}CAST(format('{:.6f}', {{ seconds }}) AS DOUBLE){%- endmacro -%}
+{%- from 'finding_codes.jinja' import about_span, finding_codes with context -%}
+-- Grain: a code, a span and a memory (null: it is about the span). Of several records, the first counts.
+WITH RECURSIVE operations AS (
+    SELECT *, greatest(start_time, end_time) AS "time" FROM lake.memory_operations
+),
+versions AS (
+    SELECT *, written_at AS "time" FROM lake.memory_versions
+),
+{% include 'ways_back.sql' %},
+-- Grain: something that is wrong with a parent that a version names.
+faults AS (
+    SELECT child_key, parent_id, 'late' AS fault, lead_seconds AS seconds, NULL AS environment, NULL AS length
+    FROM lake.derivations
+    WHERE skewed
+    UNION ALL
+    SELECT
+        d.child_key,
+        d.parent_id,
+        CASE WHEN d.parent_id = d.child_id THEN 'cyclic' WHEN v.version IS NULL THEN 'unknown' ELSE 'foreign' END,
+        NULL,
+        v.environment,
+        1
+    FROM lake.derivations AS d
+    LEFT JOIN lake.memory_versions AS v
+        ON d.parent_id = v.memory_id AND d.environment <> v.environment AND d.parent_id <> d.child_id AND v.version = 1
+    WHERE d.parent_version IS NULL
+    UNION ALL
+    SELECT child_key, parent_id, 'cyclic', NULL, NULL, hop FROM ways_back
+),
+-- Grain: a version and what is wrong with its parents.
+children AS (
+    SELECT
+        v.trace_id,
+        v.span_id,
+        v.ordinal,
+        v.memory_id,
+        v.environment,
+        v.service_name,
+        v.written_at AS "time",
+        {%- for fault in ('unknown', 'foreign', 'cyclic', 'late') %}
+        list_sort(list(DISTINCT f.parent_id) FILTER (f.fault = '{{ fault }}')) AS {{ fault }}_ids,
+        {%- endfor %}
+        list_sort(list(DISTINCT f.environment) FILTER (f.fault = 'foreign')) AS environments,
+        min(f.length) FILTER (f.fault = 'cyclic') AS length,
+        max(f.seconds) AS late_seconds
+    FROM faults AS f
+    INNER JOIN lake.memory_versions AS v ON f.child_key = v.version_key
+    GROUP BY ALL
+),
+found AS (
+    {%- for source, codes in finding_codes.items() %}
+    SELECT
+        code,
+        CASE code
+            {%- for code, finding in codes.items() %}
+            WHEN '{{ code }}' THEN '{{ finding.severity }}'
+            {%- endfor %}
+        END AS severity,
+        trace_id,
+        span_id,
+        ordinal,
+        CASE WHEN code NOT IN ('{{ about_span | join("', '") }}') THEN memory_id END AS memory_id,
+        environment,
+        service_name,
+        "time",
+        CASE code
+            {%- for code, finding in codes.items() %}
+            WHEN '{{ code }}' THEN json_object(
+                {%- for key, column in finding.detail.items() %}'{{ key }}', {{ column }}{{ '' if loop.last else ', ' }}
+                {%- endfor -%}
+            )
+            {%- endfor %}
+        END AS detail
+    FROM (
+        SELECT
+            *,
+            unnest([
+                {%- for code, finding in codes.items() %}
+                CASE WHEN {{ finding.when }} THEN '{{ code }}' END{{ '' if loop.last else ',' }}
+                {%- endfor %}
+            ]) AS code
+        FROM {{ source }}
+        WHERE
+            {%- for finding in codes.values() %}
+            {{ '' if loop.first else 'OR ' }}({{ finding.when }})
+            {%- endfor %}
+    )
+    WHERE code IS NOT NULL
+    {%- if not loop.last %}
+    UNION ALL
+    {%- endif %}
+    {%- endfor %}
+)
+SELECT
+    code,
+    severity,
+    trace_id,
+    span_id,
+    memory_id,
+    environment,
+    service_name,
+    "time",
+    arg_min(detail, ordinal) AS detail
+FROM found
+GROUP BY ALL
