@@ -4,9 +4,6 @@
 WITH RECURSIVE operations AS (
     SELECT *, greatest(start_time, end_time) AS "time" FROM lake.memory_operations
 ),
-versions AS (
-    SELECT *, written_at AS "time" FROM lake.memory_versions
-),
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.
 faults AS (
@@ -28,25 +25,23 @@ faults AS (
     UNION ALL
     SELECT child_key, parent_id, 'cyclic', NULL, NULL, hop FROM ways_back
 ),
--- Grain: a version and what is wrong with its parents.
-children AS (
+-- Grain: a version that has such parents.
+faulty AS (
     SELECT
-        v.trace_id,
-        v.span_id,
-        v.ordinal,
-        v.memory_id,
-        v.environment,
-        v.service_name,
-        v.written_at AS "time",
+        child_key AS version_key,
         {%- for fault in ('unknown', 'foreign', 'cyclic', 'late') %}
-        list_sort(list(DISTINCT f.parent_id) FILTER (f.fault = '{{ fault }}')) AS {{ fault }}_ids,
+        list_sort(list(DISTINCT parent_id) FILTER (fault = '{{ fault }}')) AS {{ fault }}_ids,
         {%- endfor %}
-        list_sort(list(DISTINCT f.environment) FILTER (f.fault = 'foreign')) AS environments,
-        min(f.length) FILTER (f.fault = 'cyclic') AS length,
-        max(f.seconds) AS late_seconds
-    FROM faults AS f
-    INNER JOIN lake.memory_versions AS v ON f.child_key = v.version_key
-    GROUP BY ALL
+        list_sort(list(DISTINCT environment) FILTER (fault = 'foreign')) AS environments,
+        min(length) FILTER (fault = 'cyclic') AS length,
+        max(seconds) AS late_seconds
+    FROM faults
+    GROUP BY child_key
+),
+versions AS (
+    SELECT v.*, v.written_at AS "time", f.* EXCLUDE (version_key)
+    FROM lake.memory_versions AS v
+    LEFT JOIN faulty AS f ON v.version_key = f.version_key
 ),
 found AS (
     {%- for source, codes in finding_codes.items() %}
