@@ -27,10 +27,9 @@ HIDDEN = {
     "evaluated_at",
     # what only findings ask for
     *("counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
-    *("skewed", "lead_seconds"),
+    *("span_ordinal", "skewed", "lead_seconds"),
 }
 """Columns that depend on the order of arrival, or that no view shows."""
-OWN = {"memory_versions": {"ordinal"}}
 
 FROM_SPANS_AND_HISTORY = ("spans", "evaluation_history")
 """Views of what the engine does not keep."""
@@ -74,7 +73,7 @@ class Analysis:
     def table(self, name: str) -> list[dict[str, object]]:
         """A published table's rows as users see them, sorted."""
         rows = self.engine.snapshot(name).to_pylist()
-        visible = [{key: value for key, value in row.items() if key not in HIDDEN | OWN.get(name, set())} for row in rows]
+        visible = [{key: value for key, value in row.items() if key not in HIDDEN} for row in rows]
         return sorted(visible, key=repr)
 
     def view(self, name: str) -> list[dict[str, object]]:

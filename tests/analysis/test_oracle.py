@@ -28,7 +28,7 @@ NOT_YET = (
     *("decisions", "decision", "session"),
     *("decision_without_memory", "decision_cites_unread", "memory_span_without_agent_run"),
 )
-"""Tables, columns, scopes of evaluations and codes of findings that the engine does not make as semantics.md says, yet."""
+"""Tables, columns, scopes of evaluations and findings that are not made as semantics.md says, yet."""
 
 VIEWED = ("memories", "confidence_gating", "findings")
 """Tables that are views of the engine's own."""

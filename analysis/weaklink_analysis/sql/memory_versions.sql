@@ -1,7 +1,7 @@
 -- Grain: a version of a memory. The lake's rows for the view of this name.
 SELECT
     v.version_key,
-    v.ordinal,
+    v.ordinal AS span_ordinal,
     v.environment,
     v.store,
     v.memory_id,

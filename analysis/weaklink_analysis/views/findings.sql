@@ -39,7 +39,7 @@ faulty AS (
     GROUP BY child_key
 ),
 versions AS (
-    SELECT v.*, v.written_at AS "time", f.* EXCLUDE (version_key)
+    SELECT v.*, v.span_ordinal AS ordinal, v.written_at AS "time", f.* EXCLUDE (version_key)
     FROM lake.memory_versions AS v
     LEFT JOIN faulty AS f ON v.version_key = f.version_key
 ),
