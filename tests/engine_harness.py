@@ -27,7 +27,7 @@ HIDDEN = {
     "evaluated_at",
     # what only findings ask for
     *("counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
-    *("span_ordinal", "skewed", "lead_seconds"),
+    *("span_ordinal", "oddity"),
 }
 """Columns that depend on the order of arrival, or that no view shows."""
 

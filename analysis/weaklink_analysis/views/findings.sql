@@ -7,21 +7,21 @@ WITH RECURSIVE operations AS (
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.
 faults AS (
-    SELECT child_key, parent_id, 'late' AS fault, lead_seconds AS seconds, NULL AS environment, NULL AS length
-    FROM lake.derivations
-    WHERE skewed
+    SELECT child_key, parent_id, 'late' AS fault, skew_seconds AS seconds, NULL AS environment, NULL AS length
+    FROM odd
+    WHERE oddity = 'late'
     UNION ALL
     SELECT
-        d.child_key,
-        d.parent_id,
-        CASE WHEN d.parent_id = d.child_id THEN 'cyclic' WHEN v.version IS NULL THEN 'unknown' ELSE 'foreign' END,
+        o.child_key,
+        o.parent_id,
+        CASE WHEN o.parent_id = o.child_id THEN 'cyclic' WHEN v.version IS NULL THEN 'unknown' ELSE 'foreign' END,
         NULL,
         v.environment,
         1
-    FROM lake.derivations AS d
+    FROM odd AS o
     LEFT JOIN lake.memory_versions AS v
-        ON d.parent_id = v.memory_id AND d.environment <> v.environment AND d.parent_id <> d.child_id AND v.version = 1
-    WHERE d.parent_version IS NULL
+        ON o.parent_id = v.memory_id AND o.environment <> v.environment AND o.parent_id <> o.child_id AND v.version = 1
+    WHERE o.oddity = 'unresolved'
     UNION ALL
     SELECT child_key, parent_id, 'cyclic', NULL, NULL, hop FROM ways_back
 ),
@@ -30,9 +30,9 @@ faulty AS (
     SELECT
         child_key AS version_key,
         {%- for fault in ('unknown', 'foreign', 'cyclic', 'late') %}
-        list_sort(list(DISTINCT parent_id) FILTER (fault = '{{ fault }}')) AS {{ fault }}_ids,
+        list_sort(list_distinct(list(parent_id) FILTER (fault = '{{ fault }}'))) AS {{ fault }}_ids,
         {%- endfor %}
-        list_sort(list(DISTINCT environment) FILTER (fault = 'foreign')) AS environments,
+        list_sort(list_distinct(list(environment) FILTER (fault = 'foreign'))) AS environments,
         min(length) FILTER (fault = 'cyclic') AS length,
         max(seconds) AS late_seconds
     FROM faults
@@ -47,11 +47,6 @@ found AS (
     {%- for source, codes in finding_codes.items() %}
     SELECT
         code,
-        CASE code
-            {%- for code, finding in codes.items() %}
-            WHEN '{{ code }}' THEN '{{ finding.severity }}'
-            {%- endfor %}
-        END AS severity,
         trace_id,
         span_id,
         ordinal,
@@ -89,7 +84,13 @@ found AS (
 )
 SELECT
     code,
-    severity,
+    CASE code
+        {%- for codes in finding_codes.values() %}
+        {%- for code, finding in codes.items() %}
+        WHEN '{{ code }}' THEN '{{ finding.severity }}'
+        {%- endfor %}
+        {%- endfor %}
+    END AS severity,
     trace_id,
     span_id,
     memory_id,
@@ -98,4 +99,4 @@ SELECT
     "time",
     arg_min(detail, ordinal) AS detail
 FROM found
-GROUP BY ALL
+GROUP BY code, trace_id, span_id, memory_id, environment, service_name, "time"

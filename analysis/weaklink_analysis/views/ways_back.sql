@@ -1,12 +1,24 @@
--- Grain: a derivation at most max_hops steps above a version (start) that has a parent which is not earlier than it.
--- On every cycle there is such a version, elsewhere hardly ever.
+-- Grain: a derivation whose parent is unresolved or not earlier than the child. There are few.
+odd AS (
+    SELECT child_key, child_id, environment, parent_id, parent_key, oddity, skew_seconds
+    FROM lake.derivations
+    WHERE oddity IS NOT NULL
+),
+-- Where no parent is not earlier than its child there is no cycle, and no need of the others.
+edges AS MATERIALIZED (
+    SELECT d.child_key, d.parent_id, d.parent_key
+    FROM lake.derivations AS d
+    CROSS JOIN (SELECT child_key FROM odd WHERE oddity <> 'unresolved' LIMIT 1) AS one
+    WHERE d.parent_key IS NOT NULL
+),
+-- Grain: a derivation at most max_hops steps above the child (start) of an odd one, by way of that one.
 ahead(start, child_key, parent_id, parent_key, hop) AS (
-    SELECT child_key, child_key, parent_id, parent_key, 1 FROM lake.derivations WHERE lead_seconds IS NOT NULL
+    SELECT child_key, child_key, parent_id, parent_key, 1 FROM odd WHERE oddity <> 'unresolved'
     UNION
-    SELECT a.start, d.child_key, d.parent_id, d.parent_key, a.hop + 1
+    SELECT a.start, e.child_key, e.parent_id, e.parent_key, a.hop + 1
     FROM ahead AS a
-    INNER JOIN lake.derivations AS d ON a.parent_key = d.child_key
-    WHERE a.hop < {{ max_hops }} AND d.parent_key IS NOT NULL
+    INNER JOIN edges AS e ON a.parent_key = e.child_key
+    WHERE a.hop < {{ max_hops }}
 ),
 -- Grain: a derivation that may be part of a cycle.
 curved AS (
