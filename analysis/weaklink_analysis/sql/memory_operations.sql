@@ -36,8 +36,10 @@ SELECT
         AS contradicted_confidence,
     CASE WHEN o.raw_confidence IS NOT NULL AND o.confidence IS NULL THEN left(o.raw_confidence, 100) END
         AS refused_confidence,
-    CASE
-        WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
+    CASE WHEN coalesce(o.raw_min_threshold, o.raw_flag_threshold) IS NOT NULL THEN
+        CASE
+            WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
+        END
     END AS refused_thresholds
 FROM operations AS o
 {%- if changed %}
