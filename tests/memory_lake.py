@@ -15,6 +15,6 @@ def memory_lake(analysis: Analysis) -> duckdb.DuckDBPyConnection:
         database.register("rows", analysis.engine.snapshot(table.name))
         database.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
         database.unregister("rows")
-    for statement in create_statements()[len(VIEWS) :]:
+    for statement in create_statements(analysis.settings)[len(VIEWS) :]:
         database.execute(statement)
     return database

@@ -185,7 +185,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         step = Step(
             state,
             Engine(state.connection, settings),
-            Lake(config.data_dir, LAKE_KEYS, create_statements()),
+            Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
             queue_id=queue.id,
             settings=settings,
             sent=_sent(config, queue) if worker else None,

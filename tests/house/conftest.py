@@ -5,6 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from weaklink_analysis.operations import Settings
 from weaklink_analysis.views import VIEWS, create_statements
 
 VERSIONS = """
@@ -63,6 +64,6 @@ def data_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
     with duckdb.connect(folder / "weaklink.duckdb") as catalogue:
-        for statement in (VERSIONS, DERIVATIONS, OTHERS, *create_statements()[len(VIEWS) :]):
+        for statement in (VERSIONS, DERIVATIONS, OTHERS, *create_statements(Settings())[len(VIEWS) :]):
             catalogue.execute(statement)
     return folder

@@ -1,8 +1,8 @@
-"""What users query: views and table macros, one `.sql` file each, over the tables of schema `lake`."""
+"""What users query: views and table macros over the tables of schema `lake`, one `.sql` file each."""
 
-from importlib import resources
-
-from weaklink_analysis.models import constant_text
+from weaklink_analysis.mai.attribution import ATTRIBUTION
+from weaklink_analysis.models import environment
+from weaklink_analysis.operations import Settings
 
 VIEWS = (
     "spans",
@@ -15,6 +15,7 @@ VIEWS = (
     "evaluation_history",
     "evaluation_checks",
     "confidence_gating",
+    "findings",
 )
 """In the order in which they can be created."""
 
@@ -29,17 +30,19 @@ MACROS = {
 }
 """Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
+_ENVIRONMENT = environment("views", "sql")
 
-def create_statements() -> list[str]:
+
+def create_statements(settings: Settings) -> list[str]:
     """One statement a view, then one a macro."""
     return [
-        *(f"CREATE VIEW {name} AS {_text(name)}" for name in VIEWS),
+        *(f"CREATE VIEW {name} AS {_text(name, settings)}" for name in VIEWS),
         *(
-            f"CREATE MACRO {name}({parameters}) AS TABLE {_text('macros/' + name.removeprefix('lake.'))}"
+            f"CREATE MACRO {name}({parameters}) AS TABLE {_text('macros/' + name.removeprefix('lake.'), settings)}"
             for name, parameters in MACROS.items()
         ),
     ]
 
 
-def _text(name: str) -> str:
-    return constant_text(resources.files(__package__).joinpath(f"{name}.sql").read_text("utf-8"))
+def _text(name: str, settings: Settings) -> str:
+    return _ENVIRONMENT.get_template(f"{name}.sql").render(max_hops=settings.max_hops, attribution=ATTRIBUTION)
