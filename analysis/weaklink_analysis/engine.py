@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weaklink_analysis.chains import chain_numbers
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
@@ -147,14 +148,12 @@ class Engine:
 
     def resettle(self) -> None:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
-        self._db.execute("DROP TABLE chains")
-        self._run("chains")
         self._run("merge_policies")
         self._run("everything_touched")
         self._rebuild_versions()
         self._temp("changed_versions", "FROM versions")
         self._rebuild_edges()
-        self._rebuild_chains()
+        self._renew_chains()
         self._resolve_operations()
         self._run("await_all")
 
@@ -209,12 +208,32 @@ class Engine:
             if not self._count("frontier"):
                 break
             self._db.execute("INSERT INTO affected FROM frontier")
-        self._temp("links")
+        self._temp("links", self._models.text("links", changed="affected"))
+        self._temp("known_chains")
+        self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
+        self._compute_chains("affected")
         self._temp("changed_chains")
         self._run("merge_chains")
-        if self._count("chains WHERE loops"):
-            self._temp("changed_loops")
-            self._run("merge_loops")
+        self._db.unregister("computed")
+
+    def _renew_chains(self) -> None:
+        """Compute the chain numbers of every version anew."""
+        self._db.execute("DROP TABLE chains")
+        self._run("chains")
+        self._temp("links")
+        self._temp("standing", "FROM chains")
+        self._compute_chains(None)
+        self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
+        self._db.unregister("computed")
+
+    def _compute_chains(self, affected: str | None) -> None:
+        """Have the numbers of the affected as `computed`, but for `others`."""
+        nodes = self._db.sql(self._models.text("nodes", changed=affected)).to_arrow_table()
+        links, standing = (self._db.sql(f"FROM {name}").to_arrow_table() for name in ("links", "standing"))
+        self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
+        self._temp("looping", "SELECT version_key FROM computed WHERE loops")
+        # A walk costs much even if it starts nowhere.
+        self._temp("others", None if self._count("looping") else "SELECT version_key, 0.0 AS others FROM looping")
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._models.text("operation_references"))

@@ -54,6 +54,7 @@ class Models:
         self._variables: dict[str, object] = {
             "max_hops": settings.max_hops,
             "hops": tuple(range(1, settings.max_hops + 1)),
+            "stand_in": settings.unresolved_confidence,
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "rubric": rubric,
         }
