@@ -4,13 +4,14 @@ A version needs only its direct parents' numbers, one hop shorter. So hop after 
 and versions that do not change stand in with the numbers that are stored.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 
 _ONE_HOP = np.int64(1) << 40
@@ -57,79 +58,95 @@ class _Graph:
         self.by_rank = np.empty_like(self.rank)
         self.by_rank[self.rank] = np.arange(len(keys))
         self.declared = _doubles(nodes, "declared")[self.rank]
-        self.affected = np.flatnonzero(nodes.column("affected").to_numpy()[self.rank])
+        self.affected = _slice(nodes.column("affected").to_numpy()[self.rank])
         self.places = _Places(self.key)
-        child, parent = self.places.of(_ints(links, "child_key")), self.places.of(_ints(links, "parent_key"))
-        if np.any(child[1:] < child[:-1]):
-            order = np.argsort(child, kind="stable")
-            child, parent = child[order], parent[order]
-        self.parent = parent
-        self.starts = np.flatnonzero(np.concatenate([[True], child[1:] != child[:-1]])) if len(child) else np.array([], int)
-        self.children = child[self.starts]
-        self.counts = np.diff(np.append(self.starts, len(child)))
+        self.child = self.places.of(_ints(links, "child_key"))
+        self.parent = self.places.of(_ints(links, "parent_key"))
+        if np.any(self.child[1:] < self.child[:-1]):
+            order = np.argsort(self.child, kind="stable")
+            self.child, self.parent = self.child[order], self.parent[order]
+        self.missing = self.key < 1
 
     def numbers(self, standing: pa.Table) -> pa.Table:
         """The rows of the affected."""
-        there = self.places.of(_ints(standing, "version_key"))
-        missing = self.key[self.parent] < 1
-        columns: dict[str, pa.Array] = {"version_key": pa.array(self.key[self.affected])}
-        low, tie = np.full(len(self.key), np.inf), np.full(len(self.key), _NOWHERE)
+        there, mine = self.places.of(_ints(standing, "version_key")), self.affected
+        columns: dict[str, pa.Array] = {"version_key": pa.array(self.key[mine])}
+        low, at = np.full(len(self.key), np.inf), np.zeros(len(self.key), np.int64)
+        reach, order, newly = self.declared, _ONE_HOP + self.rank, np.ones(len(self.key), np.bool_)
         for hop in range(1, self.max_hops + 1):
-            before = low[there], tie[there]
-            low, tie = self._next(low, tie)
-            low[there], tie[there] = self._stored(standing, hop, *before)
-            none = np.isinf(low[self.affected])
-            weakest = self.by_rank[np.where(none, 0, tie[self.affected] % _ONE_HOP)]
-            columns[f"low_{hop}"] = pa.array(low[self.affected], mask=none)
-            columns[f"at_{hop}"] = pa.array(self.key[weakest], mask=none)
-        columns["chain_depth"] = pa.array(self._depth(there, standing, missing)[self.affected])
-        columns["unresolved_parents"] = pa.array(self._spread(np.add, missing.astype(np.int32), 0)[self.affected])
-        columns["gap"] = pa.array(self._gap(there, standing, missing)[self.affected])
-        columns["loops"] = pa.array(~none & (weakest == self.affected))
+            lowest, tie = self._weakest(reach, order, newly, low)
+            lowest[there], tie[there] = self._stored(standing, hop)
+            newly = lowest < low
+            at[newly] = self.by_rank[tie[newly] & (_ONE_HOP - 1)]
+            low, reach, order = lowest, lowest, tie + _ONE_HOP
+            none = np.isinf(low[mine])
+            columns[f"low_{hop}"] = pa.array(low[mine], mask=none)
+            columns[f"at_{hop}"] = pa.array(self.key[at[mine]], mask=none)
+        columns["chain_depth"] = pa.array(self._depth(there, _ints(standing, "chain_depth"))[mine])
+        columns["unresolved_parents"] = pa.array(self._unresolved()[mine])
+        columns["gap"] = pa.array(self._gap(there, _ints(standing, "gap"))[mine])
+        columns["loops"] = pa.array((at == np.arange(len(at)))[mine] & ~none)
         return pa.table(columns)
 
-    def _next(self, low: Doubles, tie: Ints) -> tuple[Doubles, Ints]:
-        """The weakest within one hop more: of each parent itself and of what is above it; and its hop and rank."""
-        itself = self.declared <= low
-        reach = np.where(itself, self.declared, low)[self.parent]
-        order = np.where(itself, _ONE_HOP + self.rank, tie + _ONE_HOP)[self.parent]
-        low = self._spread(np.minimum, reach, np.inf)
-        order[reach > np.repeat(low[self.children], self.counts)] = _NOWHERE
-        return low, self._spread(np.minimum, order, _NOWHERE)
+    def _weakest(self, reach: Doubles, order: Ints, newly: Bools, low: Doubles) -> tuple[Doubles, Ints]:
+        """The lowest within one hop more, and where that is lower than `low`, the smallest order of those who are it.
 
-    def _stored(self, standing: pa.Table, hop: int, low_before: Doubles, tie_before: Ints) -> tuple[Doubles, Ints]:
-        """What `_next` would say of the standing: their weakest is this far where it was not as weak one hop nearer."""
-        low = _doubles(standing, f"low_{hop}")
-        lower = low < low_before
-        tie = tie_before.copy()
-        weakest = self.places.of(_ints(standing, f"at_{hop}")[lower])
-        tie[lower] = hop * _ONE_HOP + self.rank[weakest]
+        Only parents that became weaker with the last hop can make a child weaker with this one.
+        """
+        links = np.flatnonzero(newly[self.parent])
+        low, tie = low.copy(), np.full(len(low), _NOWHERE)
+        if len(links):
+            child, parent = self.child[links], self.parent[links]
+            starts = np.flatnonzero(np.concatenate([[True], child[1:] != child[:-1]]))
+            values, orders, children = reach[parent], order[parent], child[starts]
+            lowest = np.minimum.reduceat(values, starts)
+            orders[values > np.repeat(lowest, np.diff(starts, append=len(links)))] = _NOWHERE
+            lower = lowest < low[children]
+            low[children[lower]] = lowest[lower]
+            tie[children[lower]] = np.minimum.reduceat(orders, starts)[lower]
         return low, tie
 
-    def _depth(self, there: Ints, standing: pa.Table, missing: npt.NDArray[np.bool_]) -> Ints:
+    def _stored(self, standing: pa.Table, hop: int) -> tuple[Doubles, Ints]:
+        """What is stored of the standing; the order is right where the weakest is exactly this far, and else not used."""
+        low = _doubles(standing, f"low_{hop}")
+        weakest = np.where(np.isinf(low), self.key[0], _ints(standing, f"at_{hop}"))
+        return low, hop * _ONE_HOP + self.rank[self.places.of(weakest)]
+
+    def _depth(self, there: Ints, stored: Ints) -> npt.NDArray[np.int8]:
         """The longest chain above: one longer than the longest above a parent."""
-        depth, stored = np.zeros(len(self.key), np.int32), _ints(standing, "chain_depth")
-        for _ in range(self.max_hops + 1):
-            depth[there] = stored
-            steps = np.where(missing, 0, np.minimum(1 + depth[self.parent], self.max_hops + 1))
-            depth = self._spread(np.maximum, steps.astype(np.int32), 0)
+        depth, deep = np.zeros(len(self.key), np.int8), ~self.missing
+        for steps in range(1, self.max_hops + 2):
+            deep = self._below(deep)
+            deep[there] = stored >= steps
+            depth += deep
         return depth
 
-    def _gap(self, there: Ints, standing: pa.Table, missing: npt.NDArray[np.bool_]) -> Ints:
+    def _gap(self, there: Ints, stored: Ints) -> npt.NDArray[np.int8]:
         """Hops to the nearest version with an unresolved parent."""
-        gap, stored = np.full(len(self.key), self.max_hops, np.int32), _ints(standing, "gap")
-        for _ in range(self.max_hops):
-            gap[there] = stored
-            steps = np.where(missing, 0, np.minimum(1 + gap[self.parent], self.max_hops))
-            gap = self._spread(np.minimum, steps.astype(np.int32), self.max_hops)
+        gap, near = np.full(len(self.key), self.max_hops, np.int8), self.missing
+        for hops in range(self.max_hops):
+            near = self._below(near | self.missing)
+            near[there] = stored <= hops
+            gap -= near
         return gap
 
-    def _spread(self, of_all: np.ufunc, values: npt.NDArray[Any], none: float) -> npt.NDArray[Any]:
-        """What the links of each node come to together; `none` where it has no link."""
-        result = np.full(len(self.key), none, values.dtype)
-        if len(values):
-            result[self.children] = of_all.reduceat(values, self.starts)
-        return result
+    def _unresolved(self) -> Ints:
+        """How many parents are unresolved."""
+        return np.bincount(self.child[self.missing[self.parent]], minlength=len(self.key))
+
+    def _below(self, nodes: Bools) -> Bools:
+        """Those with a parent among the nodes."""
+        below = np.zeros(len(self.key), np.bool_)
+        below[self.child[nodes[self.parent]]] = True
+        return below
+
+
+def _slice(chosen: npt.NDArray[np.bool_]) -> slice | Ints:
+    """Where it is true: a slice, which copies nothing, if that is all in a row."""
+    places = np.flatnonzero(chosen)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def _ints(table: pa.Table, name: str) -> Ints:

@@ -29,4 +29,4 @@ FROM (
     ) AS u ON n.name_key = -u.key
 {%- endif %}
 )
-ORDER BY memory_id, version_key
+ORDER BY memory_id
