@@ -78,8 +78,10 @@ class Engine:
         self._db.unregister("incoming")
         self._run("index_spans")
         self._db.register("incoming_operations", _operations(batch, spans))
+        self._temp("asked_names")
+        self._temp("known_names", "FROM names SEMI JOIN asked_names USING (hash)")
         self._temp("new_names")
-        self._db.execute("INSERT INTO names BY NAME FROM new_names")
+        self._db.execute("INSERT INTO names BY NAME FROM new_names; INSERT INTO known_names BY NAME FROM new_names")
         self._run("merge_operations")
         self._db.unregister("incoming_operations")
         self._temp("named_operations")
@@ -188,14 +190,14 @@ class Engine:
             self._temp("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
-        for name in ("candidate_versions", "changed_versions", "removed_versions"):
+        for name in ("history", "known_versions", "candidate_versions", "changed_versions", "removed_versions"):
             self._temp(name)
         self._run("merge_versions")
 
     def _rebuild_edges(self) -> None:
         self._temp("refs", self._models.text("parent_references"))
-        self._temp("resolved")
-        self._temp("changed_edges")
+        for name in ("named_versions", "resolved", "known_edges", "changed_edges"):
+            self._temp(name)
         self._temp("removed_edges")
         self._run("merge_edges")
 
@@ -237,8 +239,8 @@ class Engine:
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._models.text("operation_references"))
-        self._temp("resolved")
-        self._temp("changed_resolutions")
+        for name in ("named_versions", "resolved", "changed_resolutions"):
+            self._temp(name)
         self._run("merge_resolutions")
 
     def _collect_changes(self) -> None:

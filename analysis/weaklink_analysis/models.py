@@ -19,7 +19,7 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
 _ENVIRONMENT.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
-_MACROS = ("time", "above", "effective", "policy", "flag")
+_MACROS = ("time", "above", "effective", "policy", "flag", "name_hash")
 
 
 @dataclass(frozen=True, slots=True)

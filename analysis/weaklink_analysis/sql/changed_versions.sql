@@ -1,7 +1,7 @@
 -- Grain: a version of a touched name that is new or differs from what is stored; a known one keeps its key.
 SELECT coalesce(v.version_key, nextval('version_keys')) AS version_key, c.*
 FROM candidate_versions AS c
-LEFT JOIN versions AS v ON c.row_id = v.row_id AND c.ordinal = v.ordinal
+LEFT JOIN known_versions AS v ON c.row_id = v.row_id AND c.ordinal = v.ordinal
 WHERE
     v.version_key IS NULL
     OR (

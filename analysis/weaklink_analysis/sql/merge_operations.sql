@@ -8,4 +8,4 @@ SELECT
     {{ policy('o', 'min') }} AS min_threshold,
     {{ policy('o', 'flag') }} AS flag_threshold
 FROM incoming_operations AS o
-LEFT JOIN names AS n ON o.environment = n.environment AND o.memory_id = n.memory_id;
+LEFT JOIN known_names AS n ON o.environment = n.environment AND o.memory_id = n.memory_id;
