@@ -155,7 +155,7 @@ class Engine:
         self._rebuild_versions()
         self._temp("changed_versions", "FROM versions")
         self._rebuild_edges()
-        self._renew_chains()
+        self.renew_chains()
         self._resolve_operations()
         self._run("await_all")
 
@@ -195,6 +195,9 @@ class Engine:
         self._run("merge_versions")
 
     def _rebuild_edges(self) -> None:
+        self._temp("parent_names")
+        self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
+        self._temp("touching_edges")
         self._temp("refs", self._models.text("parent_references"))
         for name in ("named_versions", "resolved", "known_edges", "changed_edges"):
             self._temp(name)
@@ -218,7 +221,7 @@ class Engine:
         self._run("merge_chains")
         self._db.unregister("computed")
 
-    def _renew_chains(self) -> None:
+    def renew_chains(self) -> None:
         """Compute the chain numbers of every version anew."""
         self._db.execute("DROP TABLE chains")
         self._run("chains")

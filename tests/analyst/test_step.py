@@ -156,7 +156,7 @@ def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
     assert tables(tmp_path) == before
 
 
-@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (1, "new data folder")])
+@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (2, "new data folder")])
 def test_a_state_file_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
     """What another version wrote is not touched, and the message says which file and what to do."""
     process = Process(tmp_path)

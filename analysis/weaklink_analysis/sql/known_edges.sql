@@ -1,5 +1,5 @@
 -- Grain: a stored edge of a child that changed, or of which a parent is resolved again.
-SELECT e.*
+SELECT e.*, e.rowid AS place
 FROM edges AS e
 SEMI JOIN (
     SELECT a AS version_key FROM refs

@@ -10,9 +10,9 @@ SELECT
     CAST(NULL AS VARCHAR) AS own_store,
     o.version_key AS known_key
 FROM (
-    FROM history
+    SELECT row_id, ordinal, name_key, store, time_ns, kind, version_key FROM history
     UNION ALL
-    SELECT o.*
+    SELECT o.row_id, o.ordinal, o.name_key, o.store, o.time_ns, o.kind, o.version_key
     FROM operations AS o
     SEMI JOIN named_operations AS n ON o.row_id = n.row_id
     ANTI JOIN touched AS t ON o.name_key = t.name_key

@@ -17,7 +17,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 CHECKPOINT_SIZE = "1GB"
 """Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
 
