@@ -96,7 +96,8 @@ class _Graph:
         links = np.flatnonzero(newly[self.parent])
         low, tie = low.copy(), np.full(len(low), _NOWHERE)
         if len(links):
-            child, parent = self.child[links], self.parent[links]
+            every = len(links) == len(self.parent)
+            child, parent = (self.child, self.parent) if every else (self.child[links], self.parent[links])
             starts = np.flatnonzero(np.concatenate([[True], child[1:] != child[:-1]]))
             values, orders, children = reach[parent], order[parent], child[starts]
             lowest = np.minimum.reduceat(values, starts)
@@ -137,7 +138,8 @@ class _Graph:
     def _below(self, nodes: Bools) -> Bools:
         """Those with a parent among the nodes."""
         below = np.zeros(len(self.key), np.bool_)
-        below[self.child[nodes[self.parent]]] = True
+        if nodes.any():
+            below[self.child[nodes[self.parent]]] = True
         return below
 
 

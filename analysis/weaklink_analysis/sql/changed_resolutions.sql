@@ -7,10 +7,11 @@ UNION ALL
 SELECT w.row_id, w.ordinal, v.version_key
 FROM history AS w
 LEFT JOIN (
+    SELECT row_id, ordinal, version_key
     FROM known_versions
     ANTI JOIN (SELECT version_key FROM changed_versions UNION ALL SELECT version_key FROM removed_versions)
         USING (version_key)
-    UNION ALL BY NAME
-    FROM changed_versions
+    UNION ALL
+    SELECT row_id, ordinal, version_key FROM changed_versions
 ) AS v ON w.row_id = v.row_id AND w.ordinal = v.ordinal
 WHERE w.kind = 'write' AND w.version_key IS DISTINCT FROM v.version_key
