@@ -94,16 +94,18 @@ class Stored:
         maker.execute(f"""
             INSERT INTO operations BY NAME
             SELECT
-                * EXCLUDE (i, moment), i AS row_id, i AS name_key, i AS version_key, moment AS start_ns, moment AS end_ns, moment AS time_ns,
+                * EXCLUDE (i, moment), i AS row_id, i AS name_key, i AS version_key,
+                moment AS start_ns, moment AS end_ns, moment AS time_ns,
                 'a' AS agent_id, 's' AS session_id, 0.4 AS min_threshold, 0.6 AS flag_threshold
             FROM ({OPERATION})
         """)
         maker.execute("""
             INSERT INTO versions BY NAME
             SELECT
-                version_key, row_id, ordinal, name_key, environment, store, store AS named_store, memory_id, 1 AS version,
-                time_ns, trace, span, 'written' AS origin, agent_id, session_id, memory_type, namespace,
-                confidence AS declared, 'declared' AS confidence_source, hedged, parent_ids, min_threshold, flag_threshold
+                version_key, row_id, ordinal, name_key, environment, store, store AS named_store, memory_id,
+                1 AS version, time_ns, trace, span, 'written' AS origin, agent_id, session_id, memory_type, namespace,
+                confidence AS declared, 'declared' AS confidence_source, hedged, parent_ids, min_threshold,
+                flag_threshold
             FROM operations
         """)
         maker.execute("""
@@ -142,9 +144,8 @@ class Stored:
         with duckdb.connect() as maker:
             parents = PARENTS.format(most=USUAL, among=PARENTS_AMONG)
             made = MADE.format(first=last + 1, last=last + new, parents=parents)
-            maker.execute(
-                f"CREATE TABLE made AS {made} UNION ALL {LATE.format(last=last + new, stored=last, late=late)} ORDER BY i"
-            )
+            changes = LATE.format(last=last + new, stored=last, late=late)
+            maker.execute(f"CREATE TABLE made AS {made} UNION ALL {changes} ORDER BY i")
             maker.execute(f"CREATE TABLE operations AS {OPERATION}")
             select = {
                 "spans": "moment AS start_unix_nano, moment AS end_unix_nano, service_name, environment",

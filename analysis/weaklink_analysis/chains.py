@@ -22,9 +22,9 @@ _NOWHERE = np.iinfo(np.int64).max - 32 * _ONE_HOP
 def chain_numbers(nodes: pa.Table, links: pa.Table, standing: pa.Table, max_hops: int) -> pa.Table:
     """The rows of `chains` for the affected versions among the nodes.
 
-    nodes: version_key, declared and affected, ordered by memory id. They hold affected versions, their parents, and who is
-    the weakest above a standing parent. A key below 1 is that of no version: of an unresolved parent, with what stands
-    in for its confidence, or null.
+    nodes: version_key, declared and affected, ordered by memory id. They hold affected versions, their parents, and who
+    is the weakest above a standing parent. A key below 1 is that of no version: of an unresolved parent, with what
+    stands in for its confidence, or null.
     links: child_key and parent_key of the affected versions, both among the nodes.
     standing: the stored rows of parents that are not affected.
     """
@@ -108,7 +108,7 @@ class _Graph:
         return low, tie
 
     def _stored(self, standing: pa.Table, hop: int) -> tuple[Doubles, Ints]:
-        """What is stored of the standing; the order is right where the weakest is exactly this far, and else not used."""
+        """What is stored of the standing. The order is right where the weakest is exactly this far, else unused."""
         low = _doubles(standing, f"low_{hop}")
         weakest = np.where(np.isinf(low), self.key[0], _ints(standing, f"at_{hop}"))
         return low, hop * _ONE_HOP + self.rank[self.places.of(weakest)]

@@ -190,25 +190,30 @@ class Engine:
             self._temp("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
-        for name in ("history", "known_versions", "candidate_versions", "changed_versions", "removed_versions"):
+        for name in (
+            *("history", "known_versions", "candidate_versions"),
+            *("changed_versions", "new_versions", "removed_versions"),
+        ):
             self._temp(name)
         self._run("merge_versions")
 
     def _rebuild_edges(self) -> None:
         self._temp("parent_names")
-        self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
-        self._temp("touching_edges")
+        # A version is nearly always as new as its operation, and then `admit` has found the names.
+        if self._count("(FROM parent_names ANTI JOIN known_names USING (hash))"):
+            self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
+        self._temp("known_edges")
         self._temp("refs", self._models.text("parent_references"))
-        for name in ("named_versions", "resolved", "known_edges", "changed_edges"):
+        for name in ("named_versions", "resolved", "changed_edges"):
             self._temp(name)
         self._temp("removed_edges")
         self._run("merge_edges")
 
     def _rebuild_chains(self) -> None:
-        """Compute the chain numbers of every version that a change can reach: those number max_hops + 1 derivations."""
+        """Compute the chain numbers of every version that a change can reach: max_hops derivations below."""
         self._temp("affected", self._models.text("first_affected"))
         self._temp("frontier", "FROM affected")
-        for _ in range(self._settings.max_hops + 1):
+        for _ in range(self._settings.max_hops):
             self._temp("frontier", self._models.text("next_affected"))
             if not self._count("frontier"):
                 break

@@ -85,7 +85,6 @@ SELECT
     coalesce(o.confidence, settings.assumed_confidence) AS declared,
     CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
     o.hedged,
-    o.parent_ids,
     o.min_threshold,
     o.flag_threshold
 FROM ranked AS r

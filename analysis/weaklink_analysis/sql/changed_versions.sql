@@ -1,5 +1,8 @@
 -- Grain: a version of a touched name that is new or differs from what is stored; a known one keeps its key.
-SELECT coalesce(v.version_key, nextval('version_keys')) AS version_key, c.*
+SELECT
+    coalesce(v.version_key, nextval('version_keys')) AS version_key,
+    v.version_key IS NOT NULL AS known,
+    c.*
 FROM candidate_versions AS c
 LEFT JOIN known_versions AS v ON c.row_id = v.row_id AND c.ordinal = v.ordinal
 WHERE

@@ -19,5 +19,5 @@ SELECT
     v.time_ns,
     CASE WHEN e.parent_name_key = v.name_key THEN v.version END,
     v.store
-FROM touching_edges AS e
+FROM known_edges AS e
 INNER JOIN versions AS v ON e.child_key = v.version_key
