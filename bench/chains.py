@@ -72,6 +72,9 @@ OPERATION = """
 """
 
 
+OF_SPANS = "i, moment, trace, span, parent, environment, service_name"
+
+
 class Stored:
     """A state file of the analyst with versions in it, one a memory, whose chains are still to be computed."""
 
@@ -151,7 +154,7 @@ class Stored:
                 "spans": "moment AS start_unix_nano, moment AS end_unix_nano, service_name, environment",
                 "keys": "trace, span, parent",
                 "context": "'AGENT' AS span_kind, 'a' AS agent_id, 's' AS session_id",
-                "operations": f'i - {last + 1} AS "at", * EXCLUDE (i, moment, trace, span, parent, environment, service_name)',
+                "operations": f'i - {last + 1} AS "at", * EXCLUDE ({OF_SPANS})',
             }
             tables = {
                 name: maker.sql(f"SELECT {columns} FROM operations ORDER BY i").to_arrow_table()

@@ -19,6 +19,8 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
 _ENVIRONMENT.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
+_WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
+"""Where memory ids of weakest ancestors are: versions, and unresolved parents where these count."""
 _MACROS = ("time", "above", "effective", "policy", "flag", "name_hash")
 
 
@@ -55,6 +57,7 @@ class Models:
             "max_hops": settings.max_hops,
             "hops": tuple(range(1, settings.max_hops + 1)),
             "stand_in": settings.unresolved_confidence,
+            "weakest_in": _WEAKEST_IN[: 1 if settings.unresolved_confidence is None else 2],
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "rubric": rubric,
         }

@@ -32,14 +32,14 @@ SEMI JOIN {{ changed }} AS d ON v.version_key = d.version_key
 {%- endif %}
 INNER JOIN chains AS c ON v.version_key = c.version_key
 LEFT JOIN (
-    SELECT w.version_key, w.memory_id
-    FROM versions AS w
+    {%- for table, key in weakest_in %}
+    SELECT {{ key }} AS key, memory_id
+    FROM {{ table }}
     {%- if changed %}
-    SEMI JOIN (SELECT c.at_{{ max_hops }} AS key FROM chains AS c SEMI JOIN {{ changed }} AS d ON c.version_key = d.version_key) AS n
-        ON w.version_key = n.key
+    WHERE {{ key }} IN (
+        SELECT c.at_{{ max_hops }} FROM chains AS c SEMI JOIN {{ changed }} AS d ON c.version_key = d.version_key
+    )
     {%- endif %}
-    {%- if stand_in is not none %}
-    UNION ALL
-    SELECT -name_key, memory_id FROM names
-    {%- endif %}
-) AS weakest ON c.at_{{ max_hops }} = weakest.version_key
+    {{- '' if loop.last else ' UNION ALL' }}
+    {%- endfor %}
+) AS weakest ON c.at_{{ max_hops }} = weakest.key

@@ -17,9 +17,9 @@ FROM (
     SELECT version_key, declared, memory_id, TRUE AS affected FROM versions
 {%- endif %}
     UNION ALL
-{%- if stand_in is none %}
     SELECT 0, NULL, NULL, FALSE
-{%- else %}
+{%- if stand_in is not none %}
+    UNION ALL
     SELECT -n.name_key, {{ stand_in | double }}, n.memory_id, FALSE
     FROM names AS n
     SEMI JOIN (
