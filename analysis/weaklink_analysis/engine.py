@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weaklink_analysis.chains import chain_numbers
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.models import Models
@@ -77,8 +78,10 @@ class Engine:
         self._run("index_spans")
         self._db.register("incoming_operations", _operations(batch, spans))
         self._db.register("incoming_marks", _marks(batch, spans))
+        self._temp("asked_names")
+        self._temp("known_names", "FROM names SEMI JOIN asked_names USING (hash)")
         self._temp("new_names")
-        self._db.execute("INSERT INTO names BY NAME FROM new_names")
+        self._db.execute("INSERT INTO names BY NAME FROM new_names; INSERT INTO known_names BY NAME FROM new_names")
         self._run("merge_marks")
         self._run("merge_operations")
         self._db.unregister("incoming_marks")
@@ -159,14 +162,12 @@ class Engine:
 
     def resettle(self) -> None:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
-        self._db.execute("DROP TABLE chains")
-        self._run("chains")
         self._run("merge_policies")
         self._run("everything_touched")
         self._rebuild_versions()
         self._temp("changed_versions", "FROM versions")
         self._rebuild_edges()
-        self._rebuild_chains()
+        self.renew_chains()
         self._resolve_operations()
         self._run("await_all")
 
@@ -207,37 +208,65 @@ class Engine:
             self._temp("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
-        for name in ("candidate_versions", "changed_versions", "removed_versions"):
+        for name in (
+            *("history", "known_versions", "candidate_versions"),
+            *("changed_versions", "new_versions", "removed_versions"),
+        ):
             self._temp(name)
         self._run("merge_versions")
 
     def _rebuild_edges(self) -> None:
+        self._temp("parent_names")
+        # A version is nearly always as new as its operation, and then `admit` has found the names.
+        if self._count("(FROM parent_names ANTI JOIN known_names USING (hash))"):
+            self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
+        self._temp("known_edges")
         self._temp("refs", self._models.text("parent_references"))
-        self._temp("resolved")
-        self._temp("changed_edges")
+        for name in ("named_versions", "resolved", "changed_edges"):
+            self._temp(name)
         self._temp("removed_edges")
         self._run("merge_edges")
 
     def _rebuild_chains(self) -> None:
-        """Compute the chain numbers of every version that a change can reach: those number max_hops + 1 derivations."""
+        """Compute the chain numbers of every version that a change can reach: max_hops derivations below."""
         self._temp("affected", self._models.text("first_affected"))
         self._temp("frontier", "FROM affected")
-        for _ in range(self._settings.max_hops + 1):
+        for _ in range(self._settings.max_hops):
             self._temp("frontier", self._models.text("next_affected"))
             if not self._count("frontier"):
                 break
             self._db.execute("INSERT INTO affected FROM frontier")
-        self._temp("links")
+        self._temp("links", self._models.text("links", changed="affected"))
+        self._temp("known_chains")
+        self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
+        self._compute_chains("affected")
         self._temp("changed_chains")
         self._run("merge_chains")
-        if self._count("chains WHERE loops"):
-            self._temp("changed_loops")
-            self._run("merge_loops")
+        self._db.unregister("computed")
+
+    def renew_chains(self) -> None:
+        """Compute the chain numbers of every version anew."""
+        self._db.execute("DROP TABLE chains")
+        self._run("chains")
+        self._temp("links")
+        self._temp("standing", "FROM chains")
+        self._compute_chains(None)
+        self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
+        self._db.unregister("computed")
+
+    def _compute_chains(self, affected: str | None) -> None:
+        """Have the numbers of the affected as `computed`, but for `others`."""
+        nodes = self._db.sql(self._models.text("nodes", changed=affected)).to_arrow_table()
+        links, standing = (self._db.sql(f"FROM {name}").to_arrow_table() for name in ("links", "standing"))
+        self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
+        self._temp("looping", "SELECT version_key FROM computed WHERE loops")
+        # A walk costs much even if it starts nowhere.
+        self._temp("others", None if self._count("looping") else "SELECT version_key, 0.0 AS others FROM looping")
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._models.text("operation_references"))
-        self._temp("resolved")
-        self._temp("changed_resolutions")
+        for name in ("named_versions", "resolved", "changed_resolutions"):
+            self._temp(name)
         self._run("merge_resolutions")
 
     def _collect_changes(self) -> None:
@@ -257,8 +286,15 @@ class Engine:
         self._temp("decided")
         self._temp("heirs")
         self._temp("refs", self._models.text("sought"))
-        self._temp("resolved")
-        for name in ("due_reads", "relied", "records", "judged_decisions", "found_decisions"):
+        for name in (
+            "named_versions",
+            "resolved",
+            "due_reads",
+            "relied",
+            "records",
+            "judged_decisions",
+            "found_decisions",
+        ):
             self._temp(name)
         self._temp("changed_decisions")
         self._temp("removed_decisions")

@@ -26,7 +26,9 @@ def environment(*folders: str) -> Environment:
 
 
 _ENVIRONMENT = environment("sql")
-_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded")
+_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded", "name_hash")
+_WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
+"""Where memory ids of weakest ancestors are: versions, and unresolved parents where these count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Models:
         self._variables: dict[str, object] = {
             "max_hops": settings.max_hops,
             "hops": tuple(range(1, settings.max_hops + 1)),
+            "stand_in": settings.unresolved_confidence,
+            "weakest_in": _WEAKEST_IN[: 1 if settings.unresolved_confidence is None else 2],
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "attribution": ATTRIBUTION,
             "rubrics": settings.rubrics,

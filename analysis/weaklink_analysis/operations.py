@@ -23,6 +23,8 @@ class Settings:
     min_threshold: float = 0.4
     flag_threshold: float = 0.6
     assumed_confidence: float = 0.5
+    unresolved_confidence: float | None = None
+    """Of what an unresolved parent is taken to be, as one more ancestor; None: it bounds nothing."""
     clock_skew_seconds: float = 60.0
     pass_threshold: float = 0.7
     quiet_seconds: float = 5.0

@@ -170,6 +170,7 @@ class Analysis(Section):
     min_threshold: Share = 0.4
     flag_threshold: Share = 0.6
     clock_skew: Seconds = 60.0
+    unresolved_confidence: Share | None = None
     threshold: Share = 0.7
     publish_interval: PositiveSeconds = 1.0
     namespaces: Policies = {}

@@ -174,6 +174,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         min_threshold=analysis.min_threshold,
         flag_threshold=analysis.flag_threshold,
         clock_skew_seconds=analysis.clock_skew,
+        unresolved_confidence=analysis.unresolved_confidence,
         pass_threshold=analysis.threshold,
         quiet_seconds=analysis.quiet_period,
         namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},

@@ -84,6 +84,22 @@ def test_a_memory_derived_from_its_own_past(analysis: Analysis) -> None:
     assert (versions[2]["unresolved_parents"], versions[2]["effective_confidence"]) == (0, 0.2)
 
 
+def test_a_number_may_stand_in_for_an_unknown_parent() -> None:
+    """Until it arrives, an unknown parent bounds all that stands on it as if it had declared what is configured."""
+    with Analysis(Settings(unresolved_confidence=0.5)) as analysis:
+        analysis.feed(STORY[1:])
+        assert numbers(analysis, "effective_confidence", "weakest_id", "chain_depth") == {
+            "diagnosis": (0.5, "triage", 0),
+            "action": (0.5, "triage", 1),
+        }
+        analysis.feed([write(1, 1, "triage", 0.9, at=1)])
+        assert numbers(analysis, "effective_confidence", "weakest_id", "chain_depth") == {
+            "triage": (0.9, "triage", 0),
+            "diagnosis": (0.85, "diagnosis", 1),
+            "action": (0.85, "diagnosis", 2),
+        }
+
+
 def test_other_settings_make_other_numbers() -> None:
     """max_hops and the thresholds are settings; resettling brings stored numbers in line with them."""
     with Analysis(Settings(max_hops=1, min_threshold=0.2, flag_threshold=0.9)) as analysis:
@@ -162,12 +178,13 @@ def histories(draw: st.DrawFn) -> list[S]:
     return spans
 
 
-@given(histories(), st.randoms(use_true_random=False))
+@given(histories(), st.sampled_from([None, 0.3]), st.randoms(use_true_random=False))
 @settings(max_examples=20, deadline=None)
-def test_tables_depend_on_the_set_of_spans_only(spans: list[S], rng: random.Random) -> None:
-    """Shuffled, split and doubled, the same spans make the same tables."""
+def test_tables_depend_on_the_set_of_spans_only(spans: list[S], unknown: float | None, rng: random.Random) -> None:
+    """Shuffled, split and doubled, the same spans make the same tables; computed anew, they are the same again."""
     shuffled = rng.sample(spans, len(spans)) + rng.sample(spans, 1)
-    with Analysis() as straight, Analysis() as other:
+    chosen = Settings(unresolved_confidence=unknown)
+    with Analysis(chosen) as straight, Analysis(chosen) as other:
         straight.feed(spans)
         straight.evaluate()
         while shuffled:
@@ -177,5 +194,6 @@ def test_tables_depend_on_the_set_of_spans_only(spans: list[S], rng: random.Rand
             if rng.random() < 0.5:
                 other.evaluate()
         other.evaluate()
+        straight.engine.resettle()
         for table in TABLES:
             assert other.table(table) == straight.table(table), table

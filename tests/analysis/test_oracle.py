@@ -39,6 +39,7 @@ RULES = (
         namespaces={"/ops/": (0.2, None), "/ops/db": (None, 0.7), "/op": (0.0, 0.1)},
         services={"svc": (0.1, 0.45), "other": (None, 0.9)},
     ),
+    oracle.Rules(unresolved_confidence=0.35),
 )
 
 COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "300")), os.environ.get("WEAKLINK_SCENARIO")

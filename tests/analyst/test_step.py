@@ -187,7 +187,7 @@ def test_a_span_a_minute_late_makes_a_revision_exactly_if_a_verdict_changes(tmp_
     assert len({span.span_id for span in sent}) == len(sent) == 5
 
 
-@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (1, "new data folder")])
+@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (2, "new data folder")])
 def test_a_state_file_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
     """What another version wrote is not touched, and the message says which file and what to do."""
     process = Process(tmp_path)

@@ -1,14 +1,7 @@
 -- Grain: a version of a touched name, as it is with this batch.
 -- A write makes one, unless its span failed or a conflict resolver refused it (a child span names the same memory).
 -- Reads make one for each run of equal confidences that they show before the memory's first write.
-WITH history AS (
-    SELECT
-        o.row_id, o.ordinal, o.name_key, o.store, o.time_ns, o.trace, o.span, o.parent, o.kind, o.operation,
-        o.confidence, o.failed
-    FROM operations AS o
-    SEMI JOIN touched AS t ON o.name_key = t.name_key
-),
-writes AS (
+WITH writes AS (
     SELECT w.row_id, w.ordinal, w.name_key, w.store, w.time_ns, w.trace, w.span
     FROM history AS w
     ANTI JOIN (SELECT trace, parent, name_key FROM history WHERE kind = 'conflict') AS refused
@@ -93,9 +86,8 @@ SELECT
     coalesce(o.confidence, settings.assumed_confidence) AS declared,
     CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
     o.hedged,
-    o.parent_ids,
     o.min_threshold,
     o.flag_threshold
 FROM ranked AS r
-INNER JOIN operations AS o ON r.row_id = o.row_id AND r.ordinal = o.ordinal
+INNER JOIN history AS o ON r.row_id = o.row_id AND r.ordinal = o.ordinal
 CROSS JOIN settings

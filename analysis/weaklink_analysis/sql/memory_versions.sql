@@ -20,13 +20,12 @@ SELECT
     v.hedged,
     v.parent_ids,
     -- A version is never its own ancestor.
-    CASE WHEN c.loops THEN c.others ELSE {{ above('c') }}.confidence END AS chain_min_confidence,
+    CASE WHEN c.loops THEN c.others ELSE {{ above('c') }} END AS chain_min_confidence,
     {{ effective('v', 'c') }} AS effective_confidence,
     {{ flag(effective('v', 'c'), 'v') }} AS confidence_flag,
     c.chain_depth,
     c.chain_depth > {{ max_hops }} AS chain_truncated,
-    CASE WHEN {{ above('c') }}.confidence < v.declared THEN {{ above('c') }}.memory_id ELSE v.memory_id END
-        AS weakest_id,
+    CASE WHEN {{ above('c') }} < v.declared THEN weakest.memory_id ELSE v.memory_id END AS weakest_id,
     c.unresolved_parents,
     c.gap = {{ max_hops }} AS chain_complete
 FROM versions AS v
@@ -34,3 +33,15 @@ FROM versions AS v
 SEMI JOIN {{ changed }} AS d ON v.version_key = d.version_key
 {%- endif %}
 INNER JOIN chains AS c ON v.version_key = c.version_key
+LEFT JOIN (
+    {%- for table, key in weakest_in %}
+    SELECT {{ key }} AS key, memory_id
+    FROM {{ table }}
+    {%- if changed %}
+    WHERE {{ key }} IN (
+        SELECT c.at_{{ max_hops }} FROM chains AS c SEMI JOIN {{ changed }} AS d ON c.version_key = d.version_key
+    )
+    {%- endif %}
+    {{- '' if loop.last else ' UNION ALL' }}
+    {%- endfor %}
+) AS weakest ON c.at_{{ max_hops }} = weakest.key

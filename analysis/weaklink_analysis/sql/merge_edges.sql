@@ -1,6 +1,6 @@
-DELETE FROM edges WHERE (child_key, parent_name_key) IN (
-    SELECT (child_key, parent_name_key) FROM changed_edges
+DELETE FROM edges WHERE rowid IN (
+    SELECT place FROM known_edges SEMI JOIN changed_edges USING (child_key, parent_name_key)
     UNION ALL
-    SELECT (child_key, parent_name_key) FROM removed_edges
+    SELECT place FROM known_edges SEMI JOIN removed_edges USING (child_key, parent_name_key)
 );
 INSERT INTO edges BY NAME FROM changed_edges;

@@ -10,6 +10,6 @@ SELECT
     -- Where that is further up, or arrives later, the operation seeks it.
     coalesce(own.span, above.span) AS run
 FROM incoming_operations AS o
-LEFT JOIN names AS n ON o.environment = n.environment AND o.memory_id = n.memory_id
+LEFT JOIN known_names AS n ON o.environment = n.environment AND o.memory_id = n.memory_id
 LEFT JOIN incoming_marks AS own ON o.trace = own.trace AND o.span = own.span AND own.is_run
 LEFT JOIN incoming_marks AS above ON o.trace = above.trace AND o.parent = above.span AND above.is_run;

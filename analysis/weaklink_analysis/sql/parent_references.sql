@@ -8,8 +8,8 @@ SELECT
     c.time_ns,
     CASE WHEN n.name_key = c.name_key THEN c.version END AS own_version,
     c.store AS own_store
-FROM (SELECT *, unnest(list_distinct(parent_ids)) AS parent_id FROM changed_versions) AS c
-INNER JOIN names AS n ON c.environment = n.environment AND c.parent_id = n.memory_id
+FROM parent_names AS c
+INNER JOIN known_names AS n ON c.environment = n.environment AND c.parent_id = n.memory_id
 UNION ALL
 SELECT
     e.child_key,
@@ -19,7 +19,5 @@ SELECT
     v.time_ns,
     CASE WHEN e.parent_name_key = v.name_key THEN v.version END,
     v.store
-FROM edges AS e
-SEMI JOIN touched AS t ON e.parent_name_key = t.name_key
-ANTI JOIN changed_versions AS c ON e.child_key = c.version_key
+FROM known_edges AS e
 INNER JOIN versions AS v ON e.child_key = v.version_key

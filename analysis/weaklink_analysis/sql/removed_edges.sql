@@ -1,6 +1,6 @@
 -- Grain: a stored edge whose child version is gone or does not name the parent any more.
 SELECT e.child_key, e.parent_name_key
-FROM edges AS e
+FROM known_edges AS e
 SEMI JOIN (
     SELECT version_key FROM changed_versions UNION ALL SELECT version_key FROM removed_versions
 ) AS v ON e.child_key = v.version_key

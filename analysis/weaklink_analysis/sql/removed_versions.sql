@@ -1,5 +1,4 @@
 -- Grain: a stored version of a touched name that is none any more.
 SELECT v.version_key, v.name_key, v.trace
-FROM versions AS v
-SEMI JOIN touched AS t ON v.name_key = t.name_key
+FROM known_versions AS v
 ANTI JOIN candidate_versions AS c ON v.row_id = c.row_id AND v.ordinal = c.ordinal

@@ -7,8 +7,7 @@ WITH homes AS (
         bool_or(v.store = '') AS in_blank,
         count(DISTINCT v.store) AS stores,
         min(v.store) AS only_store
-    FROM versions AS v
-    SEMI JOIN refs AS r ON v.name_key = r.name_key
+    FROM named_versions AS v
     GROUP BY v.name_key
 ),
 homed AS (
@@ -41,7 +40,7 @@ picked AS (
                 AND r.own_version IS NULL
         ) AS skewed
     FROM aimed AS r
-    LEFT JOIN versions AS v ON r.name_key = v.name_key AND r.store = v.store
+    LEFT JOIN named_versions AS v ON r.name_key = v.name_key AND r.store = v.store
     CROSS JOIN settings
     GROUP BY r.a, r.b, r.store
 )

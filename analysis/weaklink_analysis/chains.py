@@ -1,0 +1,163 @@
+"""Chain numbers of many versions at once, on arrays: what each version's ancestors say of it.
+
+A version needs only its direct parents' numbers, one hop shorter. So hop after hop all versions are computed together,
+and versions that do not change stand in with the numbers that are stored.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+
+_ONE_HOP = np.int64(1) << 40
+"""How far a weakest ancestor is, in units of this, plus its rank by memory id: the smallest comes first."""
+_NOWHERE = np.iinfo(np.int64).max - 32 * _ONE_HOP
+
+
+def chain_numbers(nodes: pa.Table, links: pa.Table, standing: pa.Table, max_hops: int) -> pa.Table:
+    """The rows of `chains` for the affected versions among the nodes.
+
+    nodes: version_key, declared and affected, ordered by memory id. They hold affected versions, their parents, and who
+    is the weakest above a standing parent. A key below 1 is that of no version: of an unresolved parent, with what
+    stands in for its confidence, or null.
+    links: child_key and parent_key of the affected versions, both among the nodes.
+    standing: the stored rows of parents that are not affected.
+    """
+    return _Graph(nodes, links, max_hops).numbers(standing)
+
+
+class _Places:
+    """Where keys are in an ascending array of distinct ones."""
+
+    def __init__(self, keys: Ints) -> None:
+        self._keys, self._first = keys, keys[0] if len(keys) else np.int64(0)
+        span = int(keys[-1] - self._first) + 1 if len(keys) else 0
+        self._table = np.zeros(span if span < 4 * len(keys) else 0, dtype=np.int32)
+        if len(self._table):
+            self._table[keys - self._first] = np.arange(len(keys), dtype=np.int32)
+
+    def of(self, keys: Ints) -> Ints:
+        found: Ints = (
+            self._table[keys - self._first] if len(self._table) else np.searchsorted(self._keys, keys)  # type: ignore[assignment]
+        )
+        return found
+
+
+class _Graph:
+    """Nodes in order of their keys, and links in order of their children."""
+
+    def __init__(self, nodes: pa.Table, links: pa.Table, max_hops: int) -> None:
+        keys = _ints(nodes, "version_key")
+        self.rank = np.argsort(keys)
+        self.key, self.max_hops = keys[self.rank], max_hops
+        self.by_rank = np.empty_like(self.rank)
+        self.by_rank[self.rank] = np.arange(len(keys))
+        self.declared = _doubles(nodes, "declared")[self.rank]
+        self.affected = _slice(nodes.column("affected").to_numpy()[self.rank])
+        self.places = _Places(self.key)
+        self.child = self.places.of(_ints(links, "child_key"))
+        self.parent = self.places.of(_ints(links, "parent_key"))
+        if np.any(self.child[1:] < self.child[:-1]):
+            order = np.argsort(self.child, kind="stable")
+            self.child, self.parent = self.child[order], self.parent[order]
+        self.missing = self.key < 1
+
+    def numbers(self, standing: pa.Table) -> pa.Table:
+        """The rows of the affected."""
+        there, mine = self.places.of(_ints(standing, "version_key")), self.affected
+        columns: dict[str, pa.Array] = {"version_key": pa.array(self.key[mine])}
+        low, at = np.full(len(self.key), np.inf), np.zeros(len(self.key), np.int64)
+        reach, order, newly = self.declared, _ONE_HOP + self.rank, np.ones(len(self.key), np.bool_)
+        for hop in range(1, self.max_hops + 1):
+            lowest, tie = self._weakest(reach, order, newly, low)
+            lowest[there], tie[there] = self._stored(standing, hop)
+            newly = lowest < low
+            at[newly] = self.by_rank[tie[newly] & (_ONE_HOP - 1)]
+            low, reach, order = lowest, lowest, tie + _ONE_HOP
+            none = np.isinf(low[mine])
+            columns[f"low_{hop}"] = pa.array(low[mine], mask=none)
+            columns[f"at_{hop}"] = pa.array(self.key[at[mine]], mask=none)
+        columns["chain_depth"] = pa.array(self._depth(there, _ints(standing, "chain_depth"))[mine])
+        columns["unresolved_parents"] = pa.array(self._unresolved()[mine])
+        columns["gap"] = pa.array(self._gap(there, _ints(standing, "gap"))[mine])
+        columns["loops"] = pa.array((at == np.arange(len(at)))[mine] & ~none)
+        return pa.table(columns)
+
+    def _weakest(self, reach: Doubles, order: Ints, newly: Bools, low: Doubles) -> tuple[Doubles, Ints]:
+        """The lowest within one hop more, and where that is lower than `low`, the smallest order of those who are it.
+
+        Only parents that became weaker with the last hop can make a child weaker with this one.
+        """
+        links = np.flatnonzero(newly[self.parent])
+        low, tie = low.copy(), np.full(len(low), _NOWHERE)
+        if len(links):
+            every = len(links) == len(self.parent)
+            child, parent = (self.child, self.parent) if every else (self.child[links], self.parent[links])
+            starts = np.flatnonzero(np.concatenate([[True], child[1:] != child[:-1]]))
+            values, orders, children = reach[parent], order[parent], child[starts]
+            lowest = np.minimum.reduceat(values, starts)
+            orders[values > np.repeat(lowest, np.diff(starts, append=len(links)))] = _NOWHERE
+            lower = lowest < low[children]
+            low[children[lower]] = lowest[lower]
+            tie[children[lower]] = np.minimum.reduceat(orders, starts)[lower]
+        return low, tie
+
+    def _stored(self, standing: pa.Table, hop: int) -> tuple[Doubles, Ints]:
+        """What is stored of the standing. The order is right where the weakest is exactly this far, else unused."""
+        low = _doubles(standing, f"low_{hop}")
+        weakest = np.where(np.isinf(low), self.key[0], _ints(standing, f"at_{hop}"))
+        return low, hop * _ONE_HOP + self.rank[self.places.of(weakest)]
+
+    def _depth(self, there: Ints, stored: Ints) -> npt.NDArray[np.int8]:
+        """The longest chain above: one longer than the longest above a parent."""
+        depth, deep = np.zeros(len(self.key), np.int8), ~self.missing
+        for steps in range(1, self.max_hops + 2):
+            deep = self._below(deep)
+            deep[there] = stored >= steps
+            depth += deep
+        return depth
+
+    def _gap(self, there: Ints, stored: Ints) -> npt.NDArray[np.int8]:
+        """Hops to the nearest version with an unresolved parent."""
+        gap, near = np.full(len(self.key), self.max_hops, np.int8), self.missing
+        for hops in range(self.max_hops):
+            near = self._below(near | self.missing)
+            near[there] = stored <= hops
+            gap -= near
+        return gap
+
+    def _unresolved(self) -> Ints:
+        """How many parents are unresolved."""
+        return np.bincount(self.child[self.missing[self.parent]], minlength=len(self.key))
+
+    def _below(self, nodes: Bools) -> Bools:
+        """Those with a parent among the nodes."""
+        below = np.zeros(len(self.key), np.bool_)
+        if nodes.any():
+            below[self.child[nodes[self.parent]]] = True
+        return below
+
+
+def _slice(chosen: npt.NDArray[np.bool_]) -> slice | Ints:
+    """Where it is true: a slice, which copies nothing, if that is all in a row."""
+    places = np.flatnonzero(chosen)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
+
+
+def _ints(table: pa.Table, name: str) -> Ints:
+    """A column, 0 where it is null."""
+    values: Ints = table.column(name).cast(pa.int64()).fill_null(0).to_numpy()
+    return values
+
+
+def _doubles(table: pa.Table, name: str) -> Doubles:
+    """A column, infinite where it is null."""
+    values: Doubles = table.column(name).cast(pa.float64()).fill_null(np.inf).to_numpy()
+    return values

@@ -1,0 +1,9 @@
+-- Grain: an environment and a memory id that this batch names.
+SELECT environment, memory_id, {{ name_hash('environment', 'memory_id') }} AS hash
+FROM (
+    SELECT environment, memory_id FROM incoming_operations WHERE memory_id IS NOT NULL
+    UNION
+    SELECT environment, unnest(parent_ids) FROM incoming_operations
+    UNION
+    SELECT environment, unnest(relied_on) FROM incoming_marks
+) AS named
