@@ -17,6 +17,22 @@ from weaklink_analysis.views import VIEWS, create_statements
 from weaklink_processor.decode.batch import decode
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
+HIDDEN = {
+    "row_id",
+    "version_key",
+    "child_key",
+    "parent_name_key",
+    "parent_key",
+    "evaluation_key",
+    *("memory_key", "record_keys"),
+    "revision",
+    "evaluated_at",
+    # what only findings ask for
+    *("counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
+    *("span_ordinal", "oddity"),
+}
+"""Columns that depend on the order of arrival, or that no view shows."""
+
 FROM_SPANS_AND_HISTORY = ("spans", "evaluation_history")
 """Views of what the engine does not keep."""
 
@@ -26,8 +42,8 @@ class Analysis:
 
     def __init__(self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None) -> None:
         self.database = database or duckdb.connect()
-        self._settings = settings or Settings()
-        self.engine = Engine(self.database, self._settings)
+        self.settings = settings or Settings()
+        self.engine = Engine(self.database, self.settings)
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
         self._recogniser = Recogniser(duckdb.connect())
@@ -41,7 +57,7 @@ class Analysis:
     def restart(self) -> None:
         """Go on as a new process would: all that it finds is what was stored."""
         self.database = self.database.cursor()
-        self.engine = Engine(self.database, self._settings)
+        self.engine = Engine(self.database, self.settings)
 
     def feed(self, spans: Sequence[S]) -> None:
         """Absorb one batch of spans."""
@@ -62,10 +78,9 @@ class Analysis:
         return self.engine.evaluate(NOW, timedelta(0))
 
     def table(self, name: str) -> list[dict[str, object]]:
-        """A published table's rows without the keys that depend on the order of arrival, sorted."""
-        hidden = {"row_id", "version_key", "child_key", "parent_name_key", "evaluation_key", "revision", "evaluated_at"}
+        """A published table's rows as users see them, sorted."""
         rows = self.engine.snapshot(name).to_pylist()
-        visible = [{key: value for key, value in row.items() if key not in hidden} for row in rows]
+        visible = [{key: value for key, value in row.items() if key not in HIDDEN} for row in rows]
         return sorted(visible, key=repr)
 
     def view(self, name: str) -> list[dict[str, object]]:
@@ -75,7 +90,7 @@ class Analysis:
             for table in PUBLISHED:
                 catalogue.register("rows", self.engine.snapshot(table.name))
                 catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
-            for view, statement in zip(VIEWS, create_statements(), strict=True):
+            for view, statement in zip(VIEWS, create_statements(self.settings), strict=False):
                 if view not in FROM_SPANS_AND_HISTORY:
                     catalogue.execute(statement)
             rows: list[dict[str, object]] = catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist()

@@ -753,7 +753,7 @@ def read_findings(o: Oracle, op: Op, v: Version) -> Iterator[tuple[str, str | No
 def use_findings(o: Oracle, op: Op) -> Iterator[tuple[str, str | None, Row]]:
     """What a read or a write does not say, or says wrongly."""
     if op.counted and op.operation == "read" and op.id is None:
-        yield "read_without_ids", None, {"name": op.spot.s.name}
+        yield "read_without_ids", None, {"operation": op.operation}
     if op.counted and not op.session:
         yield "missing_session", op.id, {"operation": op.operation}
     raw = thresholds(op.spot)
@@ -771,7 +771,7 @@ def op_findings(o: Oracle, op: Op) -> Iterator[tuple[str, str | None, Row]]:
     if op.raw is not None and op.confidence is None:
         yield "invalid_confidence", op.id, {"value": op.raw[:100]}
     if op.operation != "other" and not any(s.runs for s in op.spot.up):
-        yield "memory_span_without_agent_run", None, {"name": op.spot.s.name}
+        yield "memory_span_without_agent_run", None, {"operation": op.operation}
 
 
 def decision_findings(o: Oracle, d: Decision) -> Iterator[tuple[str, str | None, Row]]:
@@ -805,6 +805,7 @@ def version_row(o: Oracle, v: Version) -> Row:
         dict(zip(("environment", "store", "memory_id"), v.memory, strict=True))
         | v.op.spot.ids
         | {
+            "service_name": v.op.spot.s.service,
             "version": v.number,
             "written_at": moment(v.time),
             "origin": v.origin,
@@ -872,6 +873,7 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "resolved_version": op.version.number if op.version else None,
             "effective_confidence": o.effective(op.version) if op.version else None,
             "confidence_flag": o.flag(op, op.version),
+            "agent_run_span_id": next((f"{s.s.span:016x}" for s in op.spot.up if s.runs), None),
             "min_threshold": o.policy(op)[0],
             "flag_threshold": o.policy(op)[1],
         }
@@ -886,6 +888,7 @@ def derivation_rows(v: Version) -> Iterator[Row]:
             "child_id": v.memory[2],
             "child_version": v.number,
             "parent_id": id_,
+            "parent_store": parent.memory[1] if parent else None,
             "parent_version": parent.number if parent else None,
             "child_confidence": v.declared,
             "parent_confidence": parent.declared if parent else None,

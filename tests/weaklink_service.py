@@ -25,6 +25,7 @@ TABLES = (
     "evaluations",
     "evaluation_checks",
     "confidence_gating",
+    "findings",
 )
 ARRIVAL_COLUMNS = {"revision", "evaluated_at"}
 """What may depend on when spans arrived; everything else is a function of which spans arrived."""

@@ -6,20 +6,27 @@ all the templating there is; values of spans never enter a text: they come from 
 
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_analysis.operations import Settings
 
-_ENVIRONMENT = Environment(
-    loader=PackageLoader(__package__, "sql"),
-    undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701 - SQL, not HTML; nothing of a span is ever rendered
-    keep_trailing_newline=False,
-)
-_ENVIRONMENT.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
-_ENVIRONMENT.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
-_MACROS = ("time", "above", "effective", "policy", "flag", "rounded")
+
+def environment(*folders: str) -> Environment:
+    """What renders the files of these folders of this package; of one name, that of the first folder."""
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(__package__, folder) for folder in folders]),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - SQL, not HTML; nothing of a span is ever rendered
+        keep_trailing_newline=False,
+    )
+    made.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
+    made.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
+    return made
+
+
+_ENVIRONMENT = environment("sql")
+_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +52,6 @@ class Limits:
 def constant_model(name: str) -> str:
     """The text of a model that depends on no settings."""
     return _ENVIRONMENT.get_template(f"{name}.sql").render()
-
-
-def constant_text(text: str) -> str:
-    """The same of a model that is kept elsewhere; it may import from the models."""
-    return _ENVIRONMENT.from_string(text).render(attribution=ATTRIBUTION)
 
 
 class Models:

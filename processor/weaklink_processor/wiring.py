@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
@@ -57,8 +57,8 @@ def open_queue(config: Config) -> "Iterator[QueueStore]":
 
 
 @contextmanager
-def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Open the views read-only, times shown in UTC.
+def open_catalogue(config: Config, threads: int | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open the views read-only, times shown in UTC. `threads`: DuckDB's, by default one a core.
 
     Raises:
         UsageError: there is no data folder, or nothing has been published yet.
@@ -69,7 +69,8 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
     require_data_dir(config)
     if not is_published(config):
         raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
-    with duckdb.connect(path, read_only=True) as catalogue:
+    options: dict[str, Any] = {"threads": threads} if threads else {}
+    with duckdb.connect(path, read_only=True, config=options) as catalogue:
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
 
@@ -184,7 +185,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
         step = Step(
             state,
             Engine(state.connection, settings),
-            Lake(config.data_dir, LAKE_KEYS, create_statements()),
+            Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
             queue_id=queue.id,
             settings=settings,
             sent=_sent(config, queue) if worker else None,

@@ -24,10 +24,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
-NOT_YET = ("findings",)
-"""Tables that the engine does not make as semantics.md says, yet."""
-
-VIEWED = ("memories", "confidence_gating", "decisions", "evaluations", "evaluation_checks")
+VIEWED = ("memories", "confidence_gating", "decisions", "evaluations", "evaluation_checks", "findings")
 """Tables that are views of the engine's own."""
 
 ARRIVAL = ("revision", "evaluated_at")
@@ -104,10 +101,9 @@ def differences(spans: Sequence[S], rules: oracle.Rules, seed: int | None = None
         analysis.evaluate()
         found = []
         for table, rows in oracle.tables(spans, rules, content).items():
-            if table not in NOT_YET:
-                expected, got = comparable(table, rows), comparable(table, engine_rows(analysis, table))
-                found += [f"- {table} {row}" for row in (expected - got).elements()]
-                found += [f"+ {table} {row}" for row in (got - expected).elements()]
+            expected, got = comparable(table, rows), comparable(table, engine_rows(analysis, table))
+            found += [f"- {table} {row}" for row in (expected - got).elements()]
+            found += [f"+ {table} {row}" for row in (got - expected).elements()]
         return found
 
 

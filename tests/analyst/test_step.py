@@ -44,7 +44,7 @@ class Process:
         self.step = Step(
             self.state,
             Engine(self.state.connection, chosen),
-            Lake(folder, LAKE_KEYS, create_statements()),
+            Lake(folder, LAKE_KEYS, create_statements(chosen)),
             queue_id="q",
             settings=chosen,
             sent=lambda: Sent(0, 0),

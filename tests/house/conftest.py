@@ -5,9 +5,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from weaklink_analysis.operations import Settings
+from weaklink_analysis.views import VIEWS, create_statements
+
 VERSIONS = """
-    CREATE VIEW memory_versions AS
-    SELECT environment, store, memory_id, version::BIGINT AS version, agent_id,
+    CREATE SCHEMA lake;
+    CREATE TABLE lake.memory_versions AS
+    SELECT row_number() OVER () AS version_key, environment, store, memory_id, version::BIGINT AS version, agent_id,
            declared::DOUBLE AS declared_confidence, effective::DOUBLE AS effective_confidence, flag AS confidence_flag,
            TIMESTAMPTZ '2026-01-02 03:04:05+00' AS written_at, weakest_id
     FROM (VALUES
@@ -24,18 +28,27 @@ VERSIONS = """
         ('prod', 'b', 'twin', 1, 't', 0.6, 0.6, 'PASS', 'twin'),
         ('test', '', 'twin', 1, 't', 0.7, 0.7, 'PASS', 'twin'),
         ('', '', 'evil' || chr(27) || '[31m', 1, 'x[bold]', 0.7, 0.7, 'PASS', 'evil' || chr(27) || '[31m')
-    ) t(environment, store, memory_id, version, agent_id, declared, effective, flag, weakest_id)
+    ) t(environment, store, memory_id, version, agent_id, declared, effective, flag, weakest_id);
+    CREATE VIEW memory_versions AS SELECT * EXCLUDE (version_key) FROM lake.memory_versions;
 """
 DERIVATIONS = """
     CREATE VIEW derivations AS
     SELECT '' AS environment, '' AS store, child_id, child_version::BIGINT AS child_version, parent_id,
-           parent_version::BIGINT AS parent_version
+           parent_store, parent_version::BIGINT AS parent_version
     FROM (VALUES
-        ('action-1', 1, 'diagnosis-1', 2), ('diagnosis-1', 2, 'triage-1', 1), ('action-1', 1, 'ghost', NULL),
-        ('loop-a', 1, 'loop-b', 1), ('loop-b', 1, 'loop-a', 1),
-        ('diamond', 1, 'diagnosis-1', 2), ('diamond', 1, 'triage-1', 1),
-        ('far', 1, 'shelf', 1)
-    ) t(child_id, child_version, parent_id, parent_version)
+        ('action-1', 1, 'diagnosis-1', '', 2), ('diagnosis-1', 2, 'triage-1', '', 1),
+        ('action-1', 1, 'ghost', NULL, NULL),
+        ('loop-a', 1, 'loop-b', '', 1), ('loop-b', 1, 'loop-a', '', 1),
+        ('diamond', 1, 'diagnosis-1', '', 2), ('diamond', 1, 'triage-1', '', 1),
+        ('far', 1, 'shelf', 'elsewhere', 1)
+    ) t(child_id, child_version, parent_id, parent_store, parent_version);
+    CREATE TABLE lake.derivations AS
+    SELECT d.*, child.version_key AS child_key, parent.version_key AS parent_key
+    FROM derivations AS d
+    JOIN lake.memory_versions AS child
+      ON (child.memory_id, child.version) = (d.child_id, d.child_version)
+    LEFT JOIN lake.memory_versions AS parent
+      ON (parent.memory_id, parent.store, parent.version) = (d.parent_id, d.parent_store, d.parent_version);
 """
 OTHERS = """
     CREATE VIEW memories AS
@@ -51,6 +64,6 @@ def data_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
     with duckdb.connect(folder / "weaklink.duckdb") as catalogue:
-        for statement in (VERSIONS, DERIVATIONS, OTHERS):
+        for statement in (VERSIONS, DERIVATIONS, OTHERS, *create_statements(Settings())[len(VIEWS) :]):
             catalogue.execute(statement)
     return folder

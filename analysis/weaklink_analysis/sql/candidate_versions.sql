@@ -76,6 +76,7 @@ SELECT
     o.ordinal,
     o.name_key,
     o.environment,
+    o.service_name,
     r.store,
     o.store AS named_store,
     o.memory_id,

@@ -13,7 +13,9 @@ SELECT
     d.min_effective_confidence,
     d.memory,
     d.records,
-    d.unread
+    d.unread,
+    d.memory_key,
+    d.record_keys
 FROM decisions AS d
 {%- if changed %}
 SEMI JOIN {{ changed }} AS c ON d.trace = c.trace AND d.span = c.span

@@ -2,14 +2,23 @@
 SELECT
     e.child_key,
     e.parent_name_key,
+    e.parent_key,
     child.environment,
     child.store,
     child.memory_id AS child_id,
     child.version AS child_version,
     n.memory_id AS parent_id,
+    parent.store AS parent_store,
     parent.version AS parent_version,
     child.declared AS child_confidence,
-    parent.declared AS parent_confidence
+    parent.declared AS parent_confidence,
+    -- What follows only findings ask for. Hardly any parent is not earlier than its child; on each cycle one is.
+    CASE
+        WHEN e.parent_key IS NULL THEN 'unresolved'
+        WHEN e.skewed THEN 'late'
+        WHEN parent.time_ns >= child.time_ns THEN 'not_earlier'
+    END AS oddity,
+    CASE WHEN e.skewed THEN (parent.time_ns - child.time_ns) / 1e9 END AS skew_seconds
 FROM edges AS e
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON e.child_key = d.child_key AND e.parent_name_key = d.parent_name_key

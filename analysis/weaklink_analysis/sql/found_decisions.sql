@@ -4,5 +4,7 @@ SELECT
     [
         {'memory_id': r.memory_id, 'store': r.store, 'environment': r.environment, 'version': r.version} FOR r IN records
     ] AS records,
-    unread
+    unread,
+    memory_key,
+    [r.version_key FOR r IN records] AS record_keys
 FROM judged_decisions

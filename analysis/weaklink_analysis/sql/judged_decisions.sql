@@ -29,7 +29,7 @@ uncovered AS (
     GROUP BY c.trace, c.span
 )
 SELECT
-    d.* EXCLUDE (agent_id, session_id, run, memory_key),
+    d.* EXCLUDE (agent_id, session_id, run),
     coalesce(d.agent_id, h.agent_id) AS agent_id,
     coalesce(d.session_id, h.session_id) AS session_id,
     CASE WHEN m.version_key IS NOT NULL THEN

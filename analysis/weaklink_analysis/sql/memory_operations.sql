@@ -1,6 +1,7 @@
 -- Grain: a memory touched by a span. The lake's rows for the view of this name.
 SELECT
     o.row_id,
+    o.version_key,
     replace(CAST(o.trace AS VARCHAR), '-', '') AS trace_id,
     lower(lpad(hex(o.span), 16, '0')) AS span_id,
     o.ordinal,
@@ -27,8 +28,21 @@ SELECT
     v.version AS resolved_version,
     {{ effective('v', 'c') }} AS effective_confidence,
     {{ flag(effective('v', 'c'), 'o') }} AS confidence_flag,
+    lower(lpad(hex(o.run), 16, '0')) AS agent_run_span_id,
     o.min_threshold,
-    o.flag_threshold
+    o.flag_threshold,
+    -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
+    o.counted,
+    CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,
+    CASE WHEN o.operation = 'read' AND v.confidence_source <> 'assumed' AND v.declared <> o.confidence THEN v.declared END
+        AS contradicted_confidence,
+    CASE WHEN o.raw_confidence IS NOT NULL AND o.confidence IS NULL THEN left(o.raw_confidence, 100) END
+        AS refused_confidence,
+    CASE WHEN coalesce(o.raw_min_threshold, o.raw_flag_threshold) IS NOT NULL THEN
+        CASE
+            WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
+        END
+    END AS refused_thresholds
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal

@@ -1,6 +1,7 @@
 -- Grain: a version of a memory. The lake's rows for the view of this name.
 SELECT
     v.version_key,
+    v.ordinal AS span_ordinal,
     v.environment,
     v.store,
     v.memory_id,
@@ -8,6 +9,7 @@ SELECT
     {{ time('v.time_ns') }} AS written_at,
     replace(CAST(v.trace AS VARCHAR), '-', '') AS trace_id,
     lower(lpad(hex(v.span), 16, '0')) AS span_id,
+    v.service_name,
     v.origin,
     v.agent_id,
     v.session_id,

@@ -8,7 +8,8 @@ SELECT
         'environment': coalesce(v.environment, n.environment),
         'version': v.version,
         'declared': coalesce(v.declared, settings.assumed_confidence),
-        'effective': coalesce({{ effective('v', 'c') }}, settings.assumed_confidence)
+        'effective': coalesce({{ effective('v', 'c') }}, settings.assumed_confidence),
+        'version_key': r.version_key
     } AS record,
     v.agent_id AS author,
     v.session_id IS NOT NULL AS has_session,

@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS operations (
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.
 CREATE TABLE IF NOT EXISTS versions (
-    version_key BIGINT, row_id BIGINT, ordinal INTEGER, name_key BIGINT, environment VARCHAR, store VARCHAR,
+    version_key BIGINT, row_id BIGINT, ordinal INTEGER, name_key BIGINT, environment VARCHAR, service_name VARCHAR, store VARCHAR,
     named_store VARCHAR,  -- the store that the span names, in which its parent ids are looked up
     memory_id VARCHAR, version INTEGER, time_ns UBIGINT, trace UUID, span UBIGINT, origin VARCHAR, agent_id VARCHAR,
     session_id VARCHAR, memory_type VARCHAR, namespace VARCHAR, declared DOUBLE, confidence_source VARCHAR,
@@ -62,7 +62,8 @@ CREATE TABLE IF NOT EXISTS decisions (
     session_id VARCHAR, kind VARCHAR, min_effective_confidence DOUBLE,
     memory STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER),
     records STRUCT(memory_id VARCHAR, store VARCHAR, environment VARCHAR, version INTEGER)[],
-    unread STRUCT(memory_id VARCHAR, version INTEGER)[]  -- memories that it names and nothing in its trace read
+    unread STRUCT(memory_id VARCHAR, version INTEGER)[],  -- memories that it names and nothing in its trace read
+    memory_key BIGINT, record_keys BIGINT[]  -- the versions of memory and records; null: unresolved
 );
 
 -- Grain: a rubric, a session and a trace: what the rubric's checks count, over the trace's operations of the session.

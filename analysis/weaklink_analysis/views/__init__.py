@@ -1,8 +1,8 @@
-"""The views that users query: one `.sql` file each, over the tables of schema `lake`."""
+"""What users query: views and table macros over the tables of schema `lake`, one `.sql` file each."""
 
-from importlib import resources
-
-from weaklink_analysis.models import constant_text
+from weaklink_analysis.mai.attribution import ATTRIBUTION
+from weaklink_analysis.models import environment
+from weaklink_analysis.operations import Settings
 
 VIEWS = (
     "spans",
@@ -15,13 +15,34 @@ VIEWS = (
     "evaluation_history",
     "evaluation_checks",
     "confidence_gating",
+    "findings",
 )
 """In the order in which they can be created."""
 
+_ONE_MEMORY = "id, environment := NULL, store := NULL"
+MACROS = {
+    "lake.versions_of": _ONE_MEMORY,
+    "lake.reached_from": "keys",
+    "lake.ancestors_of": "keys",
+    "lake.standing_on": "starts, low, high",
+    "chain_of": _ONE_MEMORY,
+    "impact_of": _ONE_MEMORY,
+}
+"""Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
-def create_statements() -> list[str]:
-    """One CREATE VIEW statement a view."""
-    files = resources.files(__package__)
+_ENVIRONMENT = environment("views", "sql")
+
+
+def create_statements(settings: Settings) -> list[str]:
+    """One statement a view, then one a macro."""
     return [
-        f"CREATE VIEW {name} AS {constant_text(files.joinpath(f'{name}.sql').read_text('utf-8'))}" for name in VIEWS
+        *(f"CREATE VIEW {name} AS {_text(name, settings)}" for name in VIEWS),
+        *(
+            f"CREATE MACRO {name}({parameters}) AS TABLE {_text('macros/' + name.removeprefix('lake.'), settings)}"
+            for name, parameters in MACROS.items()
+        ),
     ]
+
+
+def _text(name: str, settings: Settings) -> str:
+    return _ENVIRONMENT.get_template(f"{name}.sql").render(max_hops=settings.max_hops, attribution=ATTRIBUTION)

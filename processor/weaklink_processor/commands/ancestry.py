@@ -1,4 +1,4 @@
-"""The ancestors of a memory version, read from the views level by level."""
+"""The ancestors of a memory version, read from the lake in bulk."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -6,13 +6,16 @@ from datetime import datetime
 import duckdb
 
 _MEMORIES = """
-    SELECT environment, store, memory_id, max(version)
-    FROM memory_versions
+    SELECT environment, store, memory_id, version, version_key
+    FROM lake.memory_versions
     WHERE memory_id = $id
       AND ($environment IS NULL OR environment = $environment)
       AND ($store IS NULL OR store = $store)
-    GROUP BY ALL
-    ORDER BY ALL
+    ORDER BY environment, store, version
+"""
+_OWN = """
+    SELECT version_key FROM lake.memory_versions
+    WHERE memory_id = $id AND environment = $environment AND store = $store
 """
 _NEAR = """
     SELECT memory_id
@@ -21,32 +24,20 @@ _NEAR = """
     ORDER BY jaro_winkler_similarity(memory_id, $id) DESC, memory_id
     LIMIT 5
 """
-_WANTED = """
-    WITH wanted AS (
-        SELECT unnest($environments::VARCHAR[]) AS environment, unnest($stores::VARCHAR[]) AS store,
-               unnest($ids::VARCHAR[]) AS memory_id, unnest($versions::BIGINT[]) AS version
-    )
+_ANCESTORS = "CREATE OR REPLACE TEMP TABLE ancestors AS FROM lake.ancestors_of([$key::BIGINT])"
+_BOUNDS = "SELECT min(version_key), max(version_key) FROM ancestors"
+_VERSIONS = """
+    SELECT environment, store, memory_id, version, agent_id, declared_confidence, effective_confidence,
+           confidence_flag, written_at, weakest_id
+    FROM lake.memory_versions
+    WHERE version_key BETWEEN $low AND $high AND version_key IN (SELECT version_key FROM ancestors)
 """
-_VERSIONS = f"""{_WANTED}
-    SELECT v.environment, v.store, v.memory_id, v.version, v.agent_id, v.declared_confidence, v.effective_confidence,
-           v.confidence_flag, v.written_at, v.weakest_id
-    FROM memory_versions v JOIN wanted USING (environment, store, memory_id, version)
-"""  # noqa: S608  made of constants
-# A parent named without a store may lie in another one: its own store counts first, else the one that has the version.
-_PARENTS = f"""{_WANTED}
-    SELECT d.environment, d.store, d.child_id, d.child_version,
-           coalesce(p.store, d.store), d.parent_id, d.parent_version
-    FROM derivations d
-    JOIN wanted w ON (d.environment, d.store, d.child_id, d.child_version)
-                   = (w.environment, w.store, w.memory_id, w.version)
-    LEFT JOIN memory_versions p ON p.environment = d.environment AND p.memory_id = d.parent_id
-                               AND p.version = d.parent_version
-    QUALIFY row_number() OVER (
-        PARTITION BY d.environment, d.store, d.child_id, d.child_version, d.parent_id, d.parent_version
-        ORDER BY p.store = d.store DESC NULLS LAST, p.store
-    ) = 1
-    ORDER BY d.parent_id, d.parent_version
-"""  # noqa: S608  made of constants
+_PARENTS = """
+    SELECT environment, store, child_id, child_version, coalesce(parent_store, store), parent_id, parent_version
+    FROM lake.derivations
+    WHERE child_key BETWEEN $low AND $high AND child_key IN (SELECT version_key FROM ancestors)
+    ORDER BY parent_id, parent_version
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +48,8 @@ class Key:
     store: str
     memory_id: str
     version: int
+    version_key: int = field(default=-1, compare=False)
+    """What joins it to the tables of the lake, where it was looked up by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,14 @@ def find_memories(
 ) -> list[Key]:
     """Return the newest version of each memory of that id, in the environment and store where those are given."""
     values = {"id": memory_id, "environment": environment, "store": store}
-    return [Key(*row) for row in catalogue.execute(_MEMORIES, values).fetchall()]
+    rows = catalogue.execute(_MEMORIES, values).fetchall()
+    return list({row[:2]: Key(*row) for row in rows}.values())
+
+
+def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> set[int]:
+    """Return the keys of all versions of the memory of which this is one."""
+    values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
+    return {key for (key,) in catalogue.execute(_OWN, values).fetchall()}
 
 
 def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
@@ -94,26 +94,13 @@ def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
 
 
 def load_ancestry(catalogue: duckdb.DuckDBPyConnection, root: Key) -> Ancestry:
-    """Read a version and its ancestors: two queries a level, each version once."""
-    ancestry = Ancestry(root)
-    level = {root}
-    while level:
-        wanted = _columns(level)
-        for row in catalogue.execute(_VERSIONS, wanted).fetchall():
-            ancestry.versions[Key(*row[:4])] = Version(*row[4:])
-        ancestry.parents.update({key: [] for key in level})
-        for row in catalogue.execute(_PARENTS, wanted).fetchall():
-            ancestry.parents[Key(*row[:4])].append(Key(row[0], row[4], row[5], row[6] or 0))
-        found = {parent for key in level for parent in ancestry.parents[key]}
-        level = {key for key in found if key.version and key not in ancestry.parents}
+    """Read a version and its ancestors, each once, however deep they lie in two scans."""
+    catalogue.execute(_ANCESTORS, {"key": root.version_key})
+    low, high = catalogue.execute(_BOUNDS).fetchall()[0]
+    bounds = {"low": low, "high": high}  # by which whole row groups are left out
+    rows = catalogue.execute(_VERSIONS, bounds).fetchall()
+    ancestry = Ancestry(root, {Key(*row[:4]): Version(*row[4:]) for row in rows})
+    ancestry.parents.update({key: [] for key in ancestry.versions})
+    for row in catalogue.execute(_PARENTS, bounds).fetchall():
+        ancestry.parents[Key(*row[:4])].append(Key(row[0], row[4], row[5], row[6] or 0))
     return ancestry
-
-
-def _columns(keys: set[Key]) -> dict[str, list[str] | list[int]]:
-    ordered = sorted(keys, key=lambda key: (key.environment, key.store, key.memory_id, key.version))
-    return {
-        "environments": [key.environment for key in ordered],
-        "stores": [key.store for key in ordered],
-        "ids": [key.memory_id for key in ordered],
-        "versions": [key.version for key in ordered],
-    }

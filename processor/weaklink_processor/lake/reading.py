@@ -41,16 +41,16 @@ def rows_sql(lake: Path, table: TableParts) -> str:
         return f"SELECT * FROM {_read(lake, bases)}"
     keys = ", ".join(table.key)
     return (
-        f"WITH deltas AS ({newest_sql(lake, deltas, table.key)}) "
-        f"SELECT * FROM {_read(lake, bases)} ANTI JOIN deltas USING ({keys}) "
-        "UNION ALL BY NAME SELECT * FROM deltas WHERE NOT _removed"
+        f"SELECT * FROM {_read(lake, bases)} ANTI JOIN (SELECT {keys} FROM {_read(lake, deltas)}) USING ({keys}) "
+        f"UNION ALL BY NAME SELECT * FROM ({newest_sql(lake, deltas, table.key)}) WHERE NOT _removed"
     )
 
 
 def newest_sql(lake: Path, deltas: Sequence[Part], key: Sequence[str]) -> str:
-    """A SELECT of the newest row of each key, tombstones among them."""
-    newest = f"QUALIFY row_number() OVER (PARTITION BY {', '.join(key)} ORDER BY _seq DESC) = 1"
-    return f"SELECT * FROM {_read(lake, deltas)} {newest}"
+    """A SELECT of the newest row of each key, tombstones among them. A filter on it reaches the files."""
+    keys, rows = ", ".join(key), _read(lake, deltas)
+    newest = f"SELECT {keys}, max(_seq) AS _seq FROM {rows} GROUP BY {keys}"
+    return f"SELECT * FROM {rows} SEMI JOIN ({newest}) USING ({keys}, _seq)"
 
 
 def _read(lake: Path, parts: Sequence[Part]) -> str:

@@ -1,0 +1,148 @@
+"""What stands on a memory: the versions derived from it, the reads and decisions; and what if it had been another."""
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import click
+import duckdb
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from weaklink_processor import wiring
+from weaklink_processor.commands.ancestry import Key, own_versions
+from weaklink_processor.commands.chain_tree import printable
+from weaklink_processor.commands.one_memory import WALKERS, of_one_memory, only
+from weaklink_processor.commands.options import with_config
+from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
+from weaklink_processor.config import Config
+from weaklink_processor.errors import UsageError
+
+_BOUNDS = "SELECT min(version_key), max(version_key) FROM lake.reached_from($keys::BIGINT[])"
+_STANDING = "SELECT kind, id, hop, trace_id, time FROM lake.standing_on($keys::BIGINT[], $low, $high)"
+_UNBOUNDED = 10_000  # columns of text, where no terminal sets a limit
+_ROWS = 100
+
+
+class Reached(NamedTuple):
+    """A row of `impact_of`."""
+
+    kind: str
+    id: str
+    hop: int
+    trace_id: str
+    time: datetime
+
+
+class _Confidence(click.ParamType[float]):
+    name = "confidence"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= 1:
+            self.fail(f"{value!r}: expected a number from 0 to 1", param, ctx)
+        return number
+
+
+@click.command()
+@of_one_memory
+@with_config("--data-dir")
+@click.option(
+    "--what-if",
+    "confidence",
+    type=_Confidence(),
+    metavar="CONFIDENCE",
+    help="Score the decisions again as if every version of the memory had this declared confidence.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help=f"How to print the result; a table shows {_ROWS} rows at most, json all of them.",
+)
+def impact(
+    config: Config,
+    memory_id: str,
+    *,
+    environment: str | None,
+    store: str | None,
+    confidence: float | None,
+    form: str,
+) -> None:
+    """Show what stands on a memory: versions derived from it, reads and decisions, with the hops between."""
+    with wiring.open_catalogue(config, threads=WALKERS) as catalogue:
+        try:
+            one = only(catalogue, memory_id, environment, store)
+            if confidence is None:
+                _print_reached(_reached(catalogue, one), form)
+            else:
+                _print_rescored(rescore(catalogue, _assumption(config, one, confidence)), form)
+        except duckdb.Error as error:
+            raise UsageError(str(error)) from error
+
+
+def _reached(catalogue: duckdb.DuckDBPyConnection, one: Key) -> list[Reached]:
+    keys = sorted(own_versions(catalogue, one))
+    low, high = catalogue.execute(_BOUNDS, {"keys": keys}).fetchall()[0]
+    rows = catalogue.execute(_STANDING, {"keys": keys, "low": low, "high": high}).fetchall()
+    return [Reached(*row) for row in rows]
+
+
+def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
+    analysis = config.analysis
+    return Assumption(
+        one.environment, one.store, one.memory_id, confidence, max_hops=analysis.max_hops, threshold=analysis.threshold
+    )
+
+
+def _print_reached(reached: list[Reached], form: str) -> None:
+    counts = Counter(row.kind for row in reached)
+    total = ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items())
+    _print(reached, Reached._fields, form, f"reached: {total}")
+
+
+def _print_rescored(rescored: list[Rescored], form: str) -> None:
+    changes = {
+        "score": sum(row.verdict_changes for row in rescored),
+        "score_effective": sum(row.verdict_effective_changes for row in rescored),
+    }
+    said = ", ".join(f"{number:,} by {name}" for name, number in changes.items())
+    _print(rescored, Rescored._fields, form, f"scored again: {len(rescored):,}; other verdicts: {said}")
+
+
+def _print(rows: Sequence[Reached | Rescored], columns: tuple[str, ...], form: str, total: str) -> None:
+    if form == "json":
+        click.echo(json.dumps([row._asdict() for row in rows], default=datetime.isoformat))
+        return
+    table = Table(*columns)
+    for row in rows[:_ROWS]:
+        table.add_row(*map(_cell, row))
+    console = Console(width=None if sys.stdout.isatty() else _UNBOUNDED, highlight=False)
+    console.print(table)
+    if len(rows) > _ROWS:
+        console.print(f"the first {_ROWS} of {len(rows):,}")
+    console.print(total)
+
+
+def _cell(value: object) -> Text:
+    match value:
+        case None:
+            return Text("")
+        case bool():
+            return Text("yes" if value else "no")
+        case float():
+            return Text(f"{value:.4f}")
+        case datetime():
+            return Text(f"{value:%Y-%m-%d %H:%M:%S}")
+        case _:
+            return Text(printable(str(value)))

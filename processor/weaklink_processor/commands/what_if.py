@@ -1,0 +1,171 @@
+"""The decisions that stand on a memory, scored again as if all its versions had been declared at another confidence."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import duckdb
+
+from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
+from weaklink_processor.commands.ancestry import Key, own_versions
+
+_REACHED = "CREATE OR REPLACE TEMP TABLE reached AS FROM lake.reached_from($keys::BIGINT[])"
+_DECISIONS = """
+    CREATE OR REPLACE TEMP TABLE standing AS
+    WITH records AS (SELECT d.trace_id, d.span_id, unnest(d.record_keys) AS version_key FROM lake.decisions AS d),
+    hit AS (SELECT s.trace_id, s.span_id FROM records AS s SEMI JOIN reached AS w ON s.version_key = w.version_key)
+    SELECT d.trace_id, d.span_id, d.start_time, d.agent_id, d.memory_key, d.record_keys
+    FROM lake.decisions AS d
+    SEMI JOIN hit AS h ON d.trace_id = h.trace_id AND d.span_id = h.span_id
+"""
+_TOLD = (
+    "SELECT trace_id, span_id, agent_id, memory_key, record_keys FROM standing ORDER BY start_time, trace_id, span_id"
+)
+_FACTS = """
+    WITH wanted AS (SELECT unnest(record_keys) AS version_key FROM standing UNION SELECT memory_key FROM standing)
+    SELECT v.version_key, v.declared_confidence, v.effective_confidence, v.agent_id, v.session_id IS NOT NULL, v.hedged,
+           v.chain_truncated, coalesce(w.hop <= $max_hops, false)
+    FROM lake.memory_versions AS v
+    SEMI JOIN wanted AS n ON v.version_key = n.version_key
+    LEFT JOIN reached AS w ON v.version_key = w.version_key
+"""
+_ABOVE = """
+    WITH RECURSIVE edges AS MATERIALIZED (
+        SELECT child_key, parent_key, parent_confidence FROM lake.derivations WHERE parent_key IS NOT NULL
+    ),
+    walk(version_key, hop) USING KEY (version_key) AS (
+        SELECT unnest($keys::BIGINT[]), 0
+        UNION
+        SELECT e.parent_key, min(w.hop) + 1
+        FROM walk AS w
+        INNER JOIN edges AS e ON w.version_key = e.child_key
+        ANTI JOIN recurring.walk AS r ON e.parent_key = r.version_key
+        WHERE w.hop + 1 < $max_hops
+        GROUP BY e.parent_key
+    )
+    SELECT e.child_key, e.parent_key, e.parent_confidence
+    FROM walk AS w
+    INNER JOIN edges AS e ON w.version_key = e.child_key
+"""
+
+
+class Rescored(NamedTuple):
+    """A decision, and what the assumption does to it. Scores are in [0, 1]."""
+
+    trace_id: str
+    span_id: str
+    agent_id: str | None
+    score_before: float
+    score_after: float
+    verdict_changes: bool
+    score_effective_before: float
+    score_effective_after: float
+    verdict_effective_changes: bool
+
+
+class _Fact(NamedTuple):
+    """What a version says to a score."""
+
+    declared: float
+    effective: float
+    author: str | None
+    has_session: bool
+    hedged: bool
+    truncated: bool
+    within_reach: bool
+    """Whether the memory is at most max_hops derivations above it, so that it counts there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What every version of one memory is taken to have been declared at, and how scores are made."""
+
+    environment: str
+    store: str
+    memory_id: str
+    confidence: float
+    max_hops: int
+    threshold: float
+
+
+def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> list[Rescored]:
+    """Score every decision that relied on an affected version, as it is and under the assumption, oldest first."""
+    own = own_versions(catalogue, Key(assumption.environment, assumption.store, assumption.memory_id, 0))
+    catalogue.execute(_REACHED, {"keys": sorted(own)})
+    catalogue.execute(_DECISIONS)
+    facts = catalogue.execute(_FACTS, {"max_hops": assumption.max_hops}).fetchall()
+    before = {key: _Fact(*fact) for key, *fact in facts}
+    after = _assume(catalogue, before, own, assumption)
+    told = catalogue.execute(_TOLD).fetchall()
+    return [
+        _compare(ids, [_score(memory, records, known, assumption) for known in (before, after)])
+        for *ids, memory, records in told
+    ]
+
+
+def _assume(
+    catalogue: duckdb.DuckDBPyConnection, before: Mapping[int, _Fact], own: Collection[int], assumption: Assumption
+) -> Mapping[int, _Fact]:
+    """Return the facts under the assumption; what lies out of its reach stays as it is."""
+    changed = {key: fact for key, fact in before.items() if fact.within_reach}
+    values = {"keys": sorted(changed), "max_hops": assumption.max_hops}
+    parents: dict[int, set[int]] = defaultdict(set)
+    declared = {key: fact.declared for key, fact in changed.items()}
+    for child, parent, confidence in catalogue.execute(_ABOVE, values).fetchall():
+        parents[child].add(parent)
+        declared[parent] = confidence
+    declared |= dict.fromkeys(own, assumption.confidence)
+    effective = _lowest_above(declared, parents, assumption.max_hops)
+    return {
+        key: fact._replace(declared=declared[key], effective=effective[key]) if fact.within_reach else fact
+        for key, fact in before.items()
+    }
+
+
+def _lowest_above(
+    declared: Mapping[int, float], parents: Mapping[int, Collection[int]], hops: int
+) -> Mapping[int, float]:
+    """Return the lowest confidence of each version and its ancestors at most `hops` steps above.
+
+    A step takes in the parents' lowest of the step before, so after n steps it holds what n derivations reach.
+    """
+    lowest = declared
+    for _ in range(hops):
+        lowest = {
+            key: min([confidence, *(lowest[parent] for parent in parents.get(key, ()))])
+            for key, confidence in declared.items()
+        }
+    return lowest
+
+
+def _score(
+    memory: int | None, records: Iterable[int | None], known: Mapping[int, _Fact], assumption: Assumption
+) -> list[AttributionIntegrityResult]:
+    """Return the verdict on declared and that on effective confidence."""
+    relied_on = [_relied_on(None if key is None else known[key]) for key in records]
+    decided = None if memory is None else known[memory]
+    results = [
+        evaluate_decision(
+            relied_on,
+            decided.effective if decided else None,
+            truncated=bool(decided and decided.truncated),
+            effective=effective,
+            threshold=assumption.threshold,
+        )
+        for effective in (False, True)
+    ]
+    return [result for result in results if result]
+
+
+def _relied_on(fact: _Fact | None) -> ReliedOn:
+    if fact is None:
+        return ReliedOn(ATTRIBUTION.assumed_confidence, ATTRIBUTION.assumed_confidence)
+    return ReliedOn(fact.declared, fact.effective, fact.author, fact.has_session, fact.hedged)
+
+
+def _compare(ids: Sequence[Any], scores: Sequence[Sequence[AttributionIntegrityResult]]) -> Rescored:
+    columns: list[Any] = []
+    for before, after in zip(*scores, strict=True):
+        columns += [before.score, after.score, before.passed != after.passed]
+    return Rescored(*ids, *columns)

@@ -1,0 +1,60 @@
+"""What is published: changes and removals, put together, are the tables themselves, in whatever order spans come."""
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+
+from engine_harness import Analysis
+from otlp import S
+from scenarios import crowd
+from weaklink_analysis.engine import ABSORBED
+
+BATCH = 7
+"""Spans a step: a few, so that most of what one needs comes after it."""
+
+Rows = dict[tuple[object, ...], dict[str, object]]
+
+
+class Reader:
+    """A reader of deltas: table -> rows by key, with every column, hidden ones too."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Rows] = {table.name: {} for table in ABSORBED}
+
+    def take(self, analysis: Analysis) -> None:
+        """Apply what the last step changed; no key is both changed and removed, for a step's delta has no order."""
+        for table in ABSORBED:
+            changed = _by_key(analysis.engine.changes(table.name).to_pylist(), table.key)
+            removed = _by_key(analysis.engine.removals(table.name).to_pylist(), table.key)
+            assert not changed.keys() & removed.keys()
+            kept = {key: row for key, row in self.tables[table.name].items() if key not in removed}
+            self.tables[table.name] = kept | changed
+
+
+def _by_key(rows: Sequence[dict[str, object]], key: Sequence[str]) -> Rows:
+    keyed = {tuple(row[column] for column in key): row for row in rows}
+    assert len(keyed) == len(rows)
+    return keyed
+
+
+def fed(spans: Sequence[S], batch: int) -> tuple[Analysis, Reader]:
+    """An analysis that took the spans so many at a time, and a reader of what it published."""
+    analysis, reader = Analysis(), Reader()
+    for at in range(0, len(spans), batch):
+        analysis.feed(spans[at : at + batch])
+        reader.take(analysis)
+    return analysis, reader
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_row_is_published_again_whenever_it_changes(seed: int) -> None:
+    """The deltas of many small steps add up to the tables, in every column; findings are those of a single step."""
+    spans = crowd(range(3 * seed, 3 * seed + 3))
+    whole, _ = fed(spans, len(spans))
+    parts, reader = fed(Random(seed).sample(spans, len(spans)), BATCH)
+    with whole, parts:
+        for table in ABSORBED:
+            snapshot = _by_key(parts.engine.snapshot(table.name).to_pylist(), table.key)
+            assert reader.tables[table.name] == snapshot
+        assert sorted(parts.view("findings"), key=repr) == sorted(whole.view("findings"), key=repr)

@@ -1,0 +1,74 @@
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from otlp import S, payload, read, write
+from shell import printed, refused
+from weaklink_processor.queue import framing
+
+STORY: Sequence[S] = (
+    write(1, 1, "triage", 0.30, 1),
+    read(1, 2, "triage", 0.30, 2),
+    write(1, 3, "diagnosis", 0.85, 3, parents=["triage"]),
+    write(2, 4, "twin", 0.5, 4),
+    replace(write(3, 5, "twin", 0.6, 4), environment="prod"),
+    write(4, 6, "evil\x1b[31m[bold]", 0.6, 4),
+    write(5, 7, "popular", 0.6, 4),
+    *(read(5, 100 + n, "popular", 0.6, 5 + n) for n in range(120)),
+)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which the story was replayed."""
+    folder = tmp_path_factory.mktemp("told")
+    (folder / "story.binpb").write_bytes(framing.join([payload(STORY)]))
+    printed("replay", folder / "story.binpb", "--data-dir", folder / "data")
+    return folder / "data"
+
+
+def test_what_stands_on_a_memory(told: Path) -> None:
+    """A row a version, a read and a decision, own versions first, and a line that counts them."""
+    lines = printed("impact", "triage", "--data-dir", told).splitlines()
+    rows = [[cell.strip() for cell in line.split("│")[1:4]] for line in lines if line.startswith("│")]
+    assert rows == [
+        ["version", "triage@1", "0"],
+        ["version", "diagnosis@1", "1"],
+        ["read", f"{2:016x}", "0"],
+        ["decision", f"{1:016x}", "0"],
+    ]
+    assert lines[-1] == "reached: 2 versions, 1 read, 1 decision"
+
+
+def test_json_has_the_columns_of_the_macro(told: Path) -> None:
+    """An array of objects, times with their zone."""
+    rows = json.loads(printed("impact", "diagnosis", "--data-dir", told, "--format", "json"))
+    (time,) = [row.pop("time") for row in rows]
+    assert rows == [{"kind": "version", "id": "diagnosis@1", "hop": 0, "trace_id": f"{1:032x}"}]
+    assert time.endswith("+00:00")
+
+
+def test_a_table_is_short_and_says_so(told: Path) -> None:
+    """A table stops at 100 rows; the count and json do not."""
+    lines = printed("impact", "popular", "--data-dir", told).splitlines()
+    assert sum(line.startswith("│") for line in lines) == 100
+    assert lines[-2:] == ["the first 100 of 122", "reached: 1 version, 120 reads, 1 decision"]
+    assert len(json.loads(printed("impact", "popular", "--data-dir", told, "--format", "json"))) == 122
+
+
+def test_an_id_means_one_memory(told: Path) -> None:
+    """An id of several memories, or of none, is refused as `chain` refuses it, and what it lists works."""
+    for command in ("impact", "chain"):
+        message = refused(command, "twin", "--data-dir", told)
+        assert "--environment '' --store ''" in message
+        assert "--environment prod --store ''" in message
+        assert "near ones: triage" in refused(command, "triaje", "--data-dir", told)
+    assert "twin@1" in printed("impact", "twin", "--environment", "prod", "--store", "", "--data-dir", told)
+
+
+def test_a_terminal_is_not_obeyed(told: Path) -> None:
+    """Escapes and markup in ids are shown, not followed."""
+    assert "evil\\x1b[31m[bold]@1" in printed("impact", "evil\x1b[31m[bold]", "--data-dir", told)
