@@ -44,6 +44,8 @@ MADE = """
         i, i AS memory, (1790000000000000000 + i * 1000000)::UBIGINT AS moment, {parents} AS parents
     FROM range({first}, {last} + 1) AS r(i)
 """
+MARK = "0 AS \"at\", false AS is_run, '' AS decision, '' AS store, [''] AS relied_on"
+"""Nothing runs an agent here; what the columns of marks are."""
 PARENTS = """
     list_distinct(list_filter(
         list_transform(range((hash(i) % {most})::BIGINT), lambda j: i - 1 - (hash(i * 10 + j) % {among})::BIGINT),
@@ -151,14 +153,18 @@ class Stored:
             maker.execute(f"CREATE TABLE made AS {made} UNION ALL {changes} ORDER BY i")
             maker.execute(f"CREATE TABLE operations AS {OPERATION}")
             select = {
-                "spans": "moment AS start_unix_nano, moment AS end_unix_nano, service_name, environment",
-                "keys": "trace, span, parent",
-                "context": "'AGENT' AS span_kind, 'a' AS agent_id, 's' AS session_id",
-                "operations": f'i - {last + 1} AS "at", * EXCLUDE ({OF_SPANS})',
+                "spans": (
+                    "moment AS start_unix_nano, moment AS end_unix_nano, service_name, environment",
+                    "ORDER BY i",
+                ),
+                "keys": ("trace, span, parent", "ORDER BY i"),
+                "context": ("'AGENT' AS span_kind, 'a' AS agent_id, 's' AS session_id", "ORDER BY i"),
+                "operations": (f'i - {last + 1} AS "at", * EXCLUDE ({OF_SPANS})', "ORDER BY i"),
+                "marks": (MARK, "WHERE false"),
             }
             tables = {
-                name: maker.sql(f"SELECT {columns} FROM operations ORDER BY i").to_arrow_table()
-                for name, columns in select.items()
+                name: maker.sql(f"SELECT {columns} FROM operations {ending}").to_arrow_table()
+                for name, (columns, ending) in select.items()
             }
         return Recognised(**tables), last + 1
 
