@@ -22,6 +22,7 @@ TABLES = (
     "memory_versions",
     "memories",
     "derivations",
+    "decisions",
     "evaluations",
     "evaluation_checks",
     "confidence_gating",

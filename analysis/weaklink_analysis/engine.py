@@ -128,7 +128,8 @@ class Engine:
 
     def removals(self, table: str) -> pa.Table:
         """The keys of rows of a published table that ceased to be."""
-        return self._db.sql(f"FROM removed_{table}").to_arrow_table()
+        (key,) = (", ".join(published.key) for published in PUBLISHED if published.name == table)
+        return self._db.sql(f"SELECT {key} FROM removed_{table}").to_arrow_table()
 
     def snapshot(self, table: str) -> pa.Table:
         """All rows of a published table."""
@@ -142,7 +143,7 @@ class Engine:
     def revised(self, scopes: Collection[str]) -> list[Evaluation]:
         """The revisions of the last `evaluate` that a backend is to hear of, as values.
 
-        Of these scopes: decision, trace, session. A first revision without a score tells nobody anything.
+        Of these scopes: decision, trace, session. Without a score only where an earlier one had one.
         """
         self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
         text = self._models.text("revised_evaluations", changed="revised_keys")
@@ -303,6 +304,10 @@ class Engine:
     def _measure(self) -> None:
         """Apply the rubrics to the decisions found, to the due traces, and to the sessions that these are part of."""
         self._temp("decision_evaluations")
+        if any(rubric.findings for rubric in self._settings.rubrics):
+            self._run("due_published")
+            self._temp("due_findings")
+            self._temp("finding_counts")
         self._temp("measures")
         self._temp("due_sessions")
         self._run("merge_sessions")

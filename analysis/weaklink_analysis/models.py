@@ -25,10 +25,26 @@ def environment(*folders: str) -> Environment:
     return made
 
 
-_ENVIRONMENT = environment("sql")
+_ENVIRONMENT = environment("sql", "views")
 _MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded", "name_hash")
 _WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
 """Where memory ids of weakest ancestors are: versions, and unresolved parents where these count."""
+
+
+_DUE = {
+    "operations": "due_memory_operations",
+    "versions": "due_memory_versions",
+    "known": "main.versions",
+    "derivations": "due_derivations",
+    "links": "known_links",
+    "decisions": "due_decisions",
+}
+"""What findings of due traces are looked for in."""
+
+
+def _weighed(settings: Settings) -> tuple[str, ...]:
+    """The findings that some rubric weighs."""
+    return tuple(dict.fromkeys(code for rubric in settings.rubrics for code in rubric.findings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,8 @@ class Models:
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "attribution": ATTRIBUTION,
             "rubrics": settings.rubrics,
+            "weighed": _weighed(settings),
+            "at": _DUE,
             "counts_spans": any(rubric.counting == "spans" for rubric in settings.rubrics),
         }
         macros = _ENVIRONMENT.get_template("macros.jinja").make_module(self._variables)

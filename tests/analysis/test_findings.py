@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine_harness import Analysis
+from oracle import SEVERITY
 from otlp import S, Value, read, write
 from weaklink_analysis.operations import Settings
 
@@ -37,6 +38,9 @@ CIRCLE = (write(1, 1, "x", 0.5, at=1, parents=["y"]), write(1, 2, "y", 0.5, at=1
 NAMELESS = S(1, 1, "memledger.memory.recall", attributes={"memledger.memory.session_id": "s"})
 NOTHING = replace(NAMELESS, attributes={**NAMELESS.attributes, "memledger.result_count": 0})
 SELFISH = write(1, 1, "m", 0.9, at=1, parents=["m"])
+
+DECIDING: Mapping[str, Value] = {"memory.decision": True, "memory.relied_on": "m"}
+DECISION = S(1, 3, "decide", start=3, end=3, attributes=DECIDING)
 
 CASES: Sequence[tuple[str, dict[str, object], Sequence[S], Sequence[S]]] = (
     ("unresolved_parent", {"parent_ids": ["m"]}, [CHILD], [SOURCE, CHILD]),
@@ -89,6 +93,21 @@ CASES: Sequence[tuple[str, dict[str, object], Sequence[S], Sequence[S]]] = (
         [also(SOURCE, min=0.61)],
         [also(SOURCE, min=0.6)],
     ),
+    (
+        "memory_span_without_agent_run",
+        {"operation": "write"},
+        [replace(SOURCE, trace=2)],
+        [SOURCE, S(1, 4, "memledger.promote")],
+    ),
+    ("decision_without_memory", {"kind": "agent_run"}, [NAMELESS], [read(1, 2, "m", 0.9)]),
+    (
+        "decision_without_memory",
+        {"kind": "plan"},
+        [SOURCE, S(1, 3, attributes={"gen_ai.operation.name": "plan"})],
+        [SOURCE, CHILD, S(1, 3, start=3, end=3, attributes={"gen_ai.operation.name": "plan"})],
+    ),
+    ("decision_cites_unread", {"version": 1}, [SOURCE, DECISION], [SOURCE, read(1, 2, "m", 0.9, at=9), DECISION]),
+    ("decision_cites_unread", {"version": None}, [DECISION], [replace(DECISION, attributes={"memory.decision": True})]),
 )
 """A code, the detail of the one finding of it, a story that has it (in a run) and one nearby that has not."""
 
@@ -107,10 +126,16 @@ def test_each_code_is_found_where_it_is_and_nowhere_near(
 ) -> None:
     """The first story of a code has it, with this detail; the second, which differs little, has not."""
     with Analysis() as analysis, Analysis() as other:
-        analysis.feed(beneath(*raised))
+        for each, story in ((analysis, raised), (other, spared)):
+            each.feed(beneath(*story))
+            each.evaluate()
         assert detail in details(analysis, code)
-        other.feed(beneath(*spared))
         assert details(other, code) == []
+
+
+def test_every_code_has_its_stories() -> None:
+    """What the view can find is what is tried here."""
+    assert {code for code, *_ in CASES} == set(SEVERITY)
 
 
 def test_a_finding_says_where_it_is(analysis: Analysis) -> None:

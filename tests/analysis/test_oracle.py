@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +21,7 @@ from engine_harness import Analysis
 from otlp import S, payload
 from scenarios import crowd, scenarios
 from weaklink_analysis.identity import fingerprint
+from weaklink_analysis.mai.rubrics import FINDING_CHECKS, STRICT, STRUCTURAL
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
@@ -164,3 +166,50 @@ def test_the_scenarios_reach_everything() -> None:
     assert verdicts == {(s, label) for s in ("decision", "trace", "session") for label in ("pass", "fail")} | {
         ("decision", "not_evaluable")
     }
+
+
+def weighed(world: oracle.Oracle) -> list[tuple[object, ...]]:
+    """By the strict rubric: scope, target, score and the checks that fail, of every trace and every session."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in oracle.findings(world):
+        found.setdefault((str(row["trace_id"]), str(row["span_id"])), []).append(str(row["code"]))
+    groups: dict[tuple[str, object], tuple[list[oracle.Op], set[oracle.Spot]]] = {}
+    for op in (op for op in world.ops if op.counted):
+        for key in (("trace", op.spot.s.trace), ("session", (op.spot.s.environment, op.session))):
+            ops, spots = groups.setdefault(key, ([], set()))
+            ops.append(op)
+            spots |= set(op.spot.trace.values()) if key[0] == "trace" else {op.spot}
+    for d in world.decisions:
+        key = ("session", (d.spot.s.environment, d.spot.inherited(oracle.SESSION)))
+        if any(op.spot.s.trace == d.spot.s.trace for op in groups.get(key, ([], ()))[0]):
+            groups[key][1].add(d.spot)
+    judged: list[tuple[object, ...]] = []
+    for (scope, target), (ops, spots) in groups.items():
+        if isinstance(target, tuple) and target[1] is None:
+            continue
+        codes = Counter(code for spot in spots for code in found.get((spot.ids["trace_id"], spot.ids["span_id"]), ()))  # type: ignore[arg-type]
+        passes = {name: passed for name, passed, _, _ in oracle.structure(world, ops)}
+        passes |= {code: not codes[code] for code in FINDING_CHECKS}
+        score = sum(STRICT.weights[name] for name in STRICT.weights if passes[name]) / sum(STRICT.weights.values())
+        failed = sorted(f"{name} {codes[name]}" for name, passed in passes.items() if not passed)
+        judged.append((scope, str(target), round(score, 4), failed))
+    return judged
+
+
+@pytest.mark.parametrize("seed", range(max(COUNT // 15, 1)))
+def test_the_strict_rubric_weighs_findings(seed: int) -> None:
+    """Of each trace and session it knows how many findings of each code there are, however the spans arrived."""
+    spans = crowd(range(10 * seed, 10 * seed + 10))
+    with Analysis(Settings(rubrics=(STRUCTURAL, STRICT))) as analysis:
+        arrive(analysis, spans, seed)
+        analysis.evaluate()
+        rows = [row for row in analysis.table("evaluations") if row["rubric"] == STRICT.name]
+    got = []
+    for row in rows:
+        checks = cast("list[dict[str, object]]", row["checks"])
+        counts = {c["name"]: cast("float", c["found"]) if c["name"] in FINDING_CHECKS else 0 for c in checks}
+        failed = sorted(f"{c['name']} {counts[c['name']]:.0f}" for c in checks if not c["passed"])
+        of_session = (row["environment"], row["session_id"])
+        target = str(int(str(row["trace_id"]), 16)) if row["scope"] == "trace" else str(of_session)
+        got.append((row["scope"], target, row["score"], failed))
+    assert sorted(got, key=repr) == sorted(weighed(oracle.Oracle(spans, oracle.Rules(), content)), key=repr)

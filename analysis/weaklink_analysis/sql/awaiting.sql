@@ -36,6 +36,19 @@ FROM (
             UNION ALL
             SELECT v.name_key FROM versions AS v SEMI JOIN changed AS c ON v.version_key = c.version_key
         ) AS t ON c.name_key = t.name_key
+        {%- if weighed %}
+        UNION ALL
+        -- Findings may change where no number does: a cycle closes, or another environment gets to know a parent.
+        SELECT v.trace FROM versions AS v SEMI JOIN affected AS a ON v.version_key = a.version_key
+        UNION ALL
+        SELECT v.trace
+        FROM edges AS e
+        INNER JOIN names AS n ON e.parent_name_key = n.name_key
+        INNER JOIN versions AS v ON e.child_key = v.version_key
+        WHERE
+            e.parent_key IS NULL
+            AND n.memory_id IN (SELECT k.memory_id FROM names AS k SEMI JOIN touched AS t ON k.name_key = t.name_key)
+        {%- endif %}
         UNION ALL
         SELECT trace FROM superseded WHERE trace IN (SELECT trace FROM evaluations)
     )

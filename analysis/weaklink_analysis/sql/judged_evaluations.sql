@@ -26,6 +26,7 @@ compared AS (
         coalesce(n.environment, s.environment) AS environment,
         coalesce(n.service_name, s.service_name) AS service_name,
         n.score, n.score_effective, n.passed, coalesce(n.span_count, 0) AS span_count, n.checks,
+        n.score IS NOT NULL OR coalesce(s.told, FALSE) AS told,
         (n.span IS NULL, n.score, n.score_effective, n.passed, [(c.name, c.passed) FOR c IN n.checks])
         IS DISTINCT FROM (s.ceased, s.score, s.score_effective, s.passed, [(c.name, c.passed) FOR c IN s.checks]) AS revised,
         (n.trace, n.span, n.session_id, n.environment, n.service_name, n.span_count, n.checks)

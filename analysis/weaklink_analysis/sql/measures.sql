@@ -3,6 +3,8 @@
 -- of the rebuilt chains.
 -- A rubric that counts spans does it as memledger 2.0.1: values as they came, and the number of parents on one span for
 -- depth. Of attributes only the text is known here, so a text that is a number is that number.
+SELECT m.*, {% if weighed %}f.findings{% else %}CAST(NULL AS BIGINT[]) AS findings{% endif %}
+FROM (
 {%- set raw = "CASE raw_confidence WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE TRY_CAST(raw_confidence AS DOUBLE) END" %}
 {%- for rubric in rubrics %}
 {%- set m = {
@@ -49,3 +51,10 @@ WHERE {{ m.counted }}
 GROUP BY GROUPING SETS ((trace), (trace, environment, session_id))
 {{- '' if loop.last else '\nUNION ALL' }}
 {%- endfor %}
+) AS m
+{%- if weighed %}
+LEFT JOIN finding_counts AS f
+    ON
+        m.trace = f.trace AND m.whole = f.whole AND m.environment IS NOT DISTINCT FROM f.environment
+        AND m.session_id IS NOT DISTINCT FROM f.session_id
+{%- endif %}

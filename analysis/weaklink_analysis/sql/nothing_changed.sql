@@ -12,3 +12,4 @@ CREATE OR REPLACE TEMP TABLE removed_evaluations (evaluation_key BIGINT);
 CREATE OR REPLACE TEMP TABLE touched (name_key BIGINT);
 CREATE OR REPLACE TEMP TABLE changed_edges (child_key BIGINT);
 CREATE OR REPLACE TEMP TABLE removed_edges (child_key BIGINT);
+CREATE OR REPLACE TEMP TABLE affected (version_key BIGINT);

@@ -3,30 +3,40 @@
 WITH evaluated AS (
 {% filter indent(4, first=true) %}{% include 'evaluation_history.sql' %}{% endfilter %}
 ),
-named AS (
-    SELECT d.trace, d.span, [r.memory_id FOR r IN d.records] AS ids
-    FROM decisions AS d
-    SEMI JOIN due AS t ON d.trace = t.trace
+revised AS (
+    SELECT k.* FROM evaluations AS k SEMI JOIN {{ changed }} AS d ON k.evaluation_key = d.evaluation_key
 ),
-used AS (
-    SELECT trace, list_sort(list(DISTINCT memory_id)) AS ids
-    FROM due_operations
-    WHERE counted AND memory_id IS NOT NULL
-    GROUP BY trace
+-- Grain: an evaluation and the memories that it is about.
+named AS (
+    SELECT r.evaluation_key, [m.memory_id FOR m IN d.records] AS ids
+    FROM revised AS r
+    INNER JOIN decisions AS d ON r.trace = d.trace AND r.span = d.span
+    WHERE r.scope = 'decision'
+    UNION ALL
+    SELECT r.evaluation_key, list_sort(list(DISTINCT o.memory_id))
+    FROM revised AS r
+    INNER JOIN operations AS o ON r.trace = o.trace
+    WHERE r.scope = 'trace' AND o.counted AND o.memory_id IS NOT NULL
+    GROUP BY r.evaluation_key
+    UNION ALL
+    SELECT r.evaluation_key, list_sort(list(DISTINCT o.memory_id))
+    FROM revised AS r
+    INNER JOIN operations AS o ON r.environment = o.environment AND r.session_id = o.session_id
+    WHERE r.scope = 'session' AND 'session' IN $scopes AND o.counted AND o.memory_id IS NOT NULL
+    GROUP BY r.evaluation_key
 )
 SELECT
     e.* EXCLUDE (evaluation_key, checks, ceased),
     {{ label('e') }} AS label,
     {{ explanation('e') }} AS explanation,
-    -- Of a session those in the traces just judged.
-    coalesce(CASE e.scope WHEN 'decision' THEN n.ids ELSE u.ids END, [])[1:1000] AS record_ids,
+    coalesce(n.ids, [])[1:1000] AS record_ids,
     CASE e.scope WHEN 'decision' THEN 'deterministic' ELSE 'structural' END AS framework,
     [
         {'name': c.name, 'passed': c.passed, 'weight': {{ rounded('c.weight') }} + 0, 'detail': {{ detail('c') }}}
         FOR c IN e.checks
     ] AS checks
 FROM evaluated AS e
-INNER JOIN evaluations AS k ON e.evaluation_key = k.evaluation_key
-LEFT JOIN named AS n ON k.trace = n.trace AND k.span = n.span
-LEFT JOIN used AS u ON k.trace = u.trace
-WHERE e.scope IN $scopes AND (e.score IS NOT NULL OR e.revision > 1)
+INNER JOIN revised AS r ON e.evaluation_key = r.evaluation_key
+LEFT JOIN named AS n ON e.evaluation_key = n.evaluation_key
+-- Of one that never had a score nobody was told.
+WHERE e.scope IN $scopes AND r.told

@@ -42,7 +42,8 @@ CREATE TABLE IF NOT EXISTS operations (
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.
 CREATE TABLE IF NOT EXISTS versions (
-    version_key BIGINT, row_id BIGINT, ordinal INTEGER, name_key BIGINT, environment VARCHAR, service_name VARCHAR, store VARCHAR,
+    version_key BIGINT, row_id BIGINT, ordinal INTEGER, name_key BIGINT, environment VARCHAR, service_name VARCHAR,
+    store VARCHAR,
     named_store VARCHAR,  -- the store that the span names, in which its parent ids are looked up
     memory_id VARCHAR, version INTEGER, time_ns UBIGINT, trace UUID, span UBIGINT, origin VARCHAR, agent_id VARCHAR,
     session_id VARCHAR, memory_type VARCHAR, namespace VARCHAR, declared DOUBLE, confidence_source VARCHAR,
@@ -54,7 +55,7 @@ CREATE TABLE IF NOT EXISTS edges (
     child_key BIGINT, parent_name_key BIGINT, parent_key BIGINT, skewed BOOLEAN
 );
 
--- Grain: a trace with memory operations that waits for its quiet period, on the arrival clock.
+-- Grain: a trace with memory operations or a decision that waits for its quiet period, on the arrival clock.
 CREATE TABLE IF NOT EXISTS pending (trace UUID, last_arrival TIMESTAMPTZ);
 
 -- Grain: a decision, as it was when its trace was last judged.
@@ -71,15 +72,17 @@ CREATE TABLE IF NOT EXISTS decisions (
 CREATE TABLE IF NOT EXISTS session_measures (
     rubric VARCHAR, environment VARCHAR, session_id VARCHAR, trace UUID, operations BIGINT, spans BIGINT,
     with_confidence BIGINT, judged BIGINT, above BIGINT, with_agent BIGINT, deepest BIGINT, low_unhedged BIGINT,
+    findings BIGINT[],  -- a number for each code that is weighed
     earliest STRUCT(time_ns UBIGINT, trace UUID, span UBIGINT, ordinal INTEGER, service_name VARCHAR)
 );
 
 -- Grain: (rubric, scope, target): the newest state of an evaluation.
 -- target: the trace, or a hash of environment and session; decision: its span, else 0.
 CREATE TABLE IF NOT EXISTS evaluations (
-    evaluation_key BIGINT, name VARCHAR, rubric VARCHAR, scope VARCHAR, target UUID, decision UBIGINT, trace UUID, span UBIGINT,
-    session_id VARCHAR, environment VARCHAR, service_name VARCHAR, score DOUBLE, score_effective DOUBLE,
+    evaluation_key BIGINT, name VARCHAR, rubric VARCHAR, scope VARCHAR, target UUID, decision UBIGINT, trace UUID,
+    span UBIGINT, session_id VARCHAR, environment VARCHAR, service_name VARCHAR, score DOUBLE, score_effective DOUBLE,
     passed BOOLEAN, revision INTEGER, evaluated_at TIMESTAMPTZ, span_count BIGINT,
     checks STRUCT(name VARCHAR, passed BOOLEAN, weight DOUBLE, found DOUBLE, total DOUBLE, bound DOUBLE)[],
+    told BOOLEAN,  -- some revision had a score
     ceased BOOLEAN  -- the target is none any more; the row is kept so that revisions go on
 );

@@ -23,6 +23,15 @@ WITH measured AS (
             CAST(sum(s.{{ count }}) AS BIGINT) AS {{ count }},
             {%- endfor %}
             max(s.deepest) AS deepest,
+            {%- if weighed %}
+            [
+                {%- for _ in weighed %}
+                CAST(coalesce(sum(s.findings[{{ loop.index }}]), 0) AS BIGINT){{ '' if loop.last else ',' }}
+                {%- endfor %}
+            ] AS findings,
+            {%- else %}
+            CAST(NULL AS BIGINT[]) AS findings,
+            {%- endif %}
             min(s.earliest) AS earliest
         FROM session_measures AS s
         SEMI JOIN due_sessions AS d ON s.environment = d.environment AND s.session_id = d.session_id
@@ -34,7 +43,7 @@ judged AS (
         m.*,
         CASE m.rubric
             {%- for rubric in rubrics %}
-            WHEN {{ rubric.name | literal }} THEN {{ structural_checks(rubric) | indent(12) }}
+            WHEN {{ rubric.name | literal }} THEN {{ structural_checks(rubric, weighed) | indent(12) }}
             {%- endfor %}
         END AS checks
     FROM measured AS m

@@ -30,6 +30,16 @@ MACROS = {
 }
 """Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
+FOUND_AT = {
+    "operations": "lake.memory_operations",
+    "versions": "lake.memory_versions",
+    "known": "lake.memory_versions",
+    "derivations": "lake.derivations",
+    "links": "lake.derivations",
+    "decisions": "lake.decisions",
+}
+"""What findings are looked for in."""
+
 _ENVIRONMENT = environment("views", "sql")
 
 
@@ -45,4 +55,6 @@ def create_statements(settings: Settings) -> list[str]:
 
 
 def _text(name: str, settings: Settings) -> str:
-    return _ENVIRONMENT.get_template(f"{name}.sql").render(max_hops=settings.max_hops, attribution=ATTRIBUTION)
+    return _ENVIRONMENT.get_template(f"{name}.sql").render(
+        max_hops=settings.max_hops, attribution=ATTRIBUTION, at=FOUND_AT
+    )

@@ -2,7 +2,7 @@
 {%- from 'finding_codes.jinja' import about_span, finding_codes with context -%}
 -- Grain: a code, a span and a memory (null: it is about the span). Of several records, the first counts.
 WITH RECURSIVE operations AS (
-    SELECT *, greatest(start_time, end_time) AS "time" FROM lake.memory_operations
+    SELECT *, greatest(start_time, end_time) AS "time" FROM {{ at.operations }}
 ),
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.
@@ -19,7 +19,7 @@ faults AS (
         v.environment,
         1
     FROM odd AS o
-    LEFT JOIN lake.memory_versions AS v
+    LEFT JOIN {{ at.known }} AS v
         ON o.parent_id = v.memory_id AND o.environment <> v.environment AND o.parent_id <> o.child_id AND v.version = 1
     WHERE o.oddity = 'unresolved'
     UNION ALL
@@ -40,11 +40,11 @@ faulty AS (
 ),
 versions AS (
     SELECT v.*, v.span_ordinal AS ordinal, v.written_at AS "time", f.* EXCLUDE (version_key)
-    FROM lake.memory_versions AS v
+    FROM {{ at.versions }} AS v
     LEFT JOIN faulty AS f ON v.version_key = f.version_key
 ),
 decisions AS (
-    SELECT *, decision_memory_id AS memory_id, 0 AS ordinal, start_time AS "time" FROM lake.decisions
+    SELECT *, decision_memory_id AS memory_id, 0 AS ordinal, start_time AS "time" FROM {{ at.decisions }}
 ),
 -- Grain: a memory that a decision names and nothing in its trace read.
 unread AS (

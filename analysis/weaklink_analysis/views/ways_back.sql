@@ -1,13 +1,13 @@
 -- Grain: a derivation whose parent is unresolved or not earlier than the child. There are few.
 odd AS (
     SELECT child_key, child_id, environment, parent_id, parent_key, oddity, skew_seconds
-    FROM lake.derivations
+    FROM {{ at.derivations }}
     WHERE oddity IS NOT NULL
 ),
 -- Where no parent is not earlier than its child there is no cycle, and no need of the others.
 edges AS MATERIALIZED (
     SELECT d.child_key, d.parent_id, d.parent_key
-    FROM lake.derivations AS d
+    FROM {{ at.links }} AS d
     CROSS JOIN (SELECT child_key FROM odd WHERE oddity <> 'unresolved' LIMIT 1) AS one
     WHERE d.parent_key IS NOT NULL
 ),

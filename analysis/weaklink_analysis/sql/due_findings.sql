@@ -1,0 +1,2 @@
+-- Grain: a finding on a due trace.
+{% include 'findings.sql' %}

@@ -1,0 +1,81 @@
+"""Decisions: what they rest on, what their score sees, and of which a backend hears. tests/oracle.py has every rule."""
+
+from dataclasses import replace
+
+from engine_harness import Analysis
+from otlp import S, read, write
+from weaklink_analysis.evaluation import Evaluation
+
+CASCADE = [
+    write(1, 1, "triage", 0.30, 1, agent="triage"),
+    write(1, 2, "diagnosis", 0.85, 2, parents=["triage"], agent="diagnosis"),
+    S(1, 9, "invoke_agent action", 0, 3, 9, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "action"}),
+    read(1, 3, "diagnosis", 0.85, 4, parent=9),
+    write(1, 4, "action", 0.95, 5, parents=["diagnosis"], agent="action", parent=9),
+]
+PLAN = {"gen_ai.operation.name": "plan"}
+
+
+def heard(analysis: Analysis, *scopes: str) -> list[Evaluation]:
+    """What a backend is told of the last judgement."""
+    return analysis.engine.revised(scopes)
+
+
+def test_the_effective_score_sees_the_contaminated_chain(analysis: Analysis) -> None:
+    """The third agent acts at 0.95 on 0.85 on a guess of 0.30: that passes on declared confidence, not on effective."""
+    analysis.feed(CASCADE)
+    analysis.evaluate()
+    (decision,) = [row for row in analysis.view("decisions") if row["agent_id"] == "action"]
+    assert (decision["kind"], decision["memory_ids"], decision["decision_memory_id"]) == (
+        "agent_run", ["diagnosis"], "action",
+    )  # fmt: skip
+    assert decision["min_effective_confidence"] == 0.3
+    (verdict,) = [row for row in analysis.view("evaluations") if row["span_id"] == decision["span_id"]]
+    assert (verdict["score"], verdict["passed"], verdict["score_effective"]) == (0.8, True, 0.4)
+
+
+def test_a_better_guess_mends_the_decision(analysis: Analysis) -> None:
+    """The same story with the guess confirmed at 0.9 before it was built on: both scores pass, from another trace."""
+    analysis.feed(CASCADE)
+    analysis.evaluate()
+    analysis.feed([write(2, 1, "triage", 0.9, 1.5, agent="triage")])
+    analysis.evaluate()
+    (verdict,) = [one for one in heard(analysis, "decision") if one.record_ids == ("diagnosis",)]
+    assert (verdict.score, verdict.score_effective, verdict.revision) == (1.0, 1.0, 2)
+
+
+def test_of_what_was_never_scored_nobody_hears(analysis: Analysis) -> None:
+    """A decision that relied on nothing is not evaluable; that it ceases to be one later is no news either."""
+    analysis.feed([S(1, 1, attributes=PLAN)])
+    analysis.evaluate()
+    (row,) = analysis.view("evaluations")
+    assert (row["label"], row["score"]) == ("not_evaluable", None)
+    assert heard(analysis, "decision") == []
+    analysis.feed([S(1, 1, end=9)])
+    assert analysis.evaluate() == 1
+    assert (analysis.view("decisions"), analysis.view("evaluations")) == ([], [])
+    assert heard(analysis, "decision") == []
+
+
+def test_a_decision_that_loses_what_it_relied_on_is_told_of(analysis: Analysis) -> None:
+    """Its score becomes null, as a revision."""
+    analysis.feed([read(1, 2, "m", 0.9, 1), S(1, 3, end=5, start=5, attributes=PLAN)])
+    analysis.evaluate()
+    assert [one.score for one in heard(analysis, "decision")] == [1.0]
+    analysis.feed([replace(read(1, 2, "m", 0.9, 1), end=9)])
+    analysis.evaluate()
+    assert [(one.score, one.label, one.revision) for one in heard(analysis, "decision")] == [(None, "not_evaluable", 2)]
+
+
+def test_a_session_is_judged_over_its_traces(analysis: Analysis) -> None:
+    """It has one evaluation, at the span of its earliest operation, about all its memories; sent only if asked for."""
+    analysis.feed([write(1, 1, "m", 0.9, 5)])
+    analysis.evaluate()
+    analysis.feed([read(2, 7, "n", 0.2, 1)])
+    analysis.evaluate()
+    (row,) = [row for row in analysis.view("evaluations") if row["scope"] == "session"]
+    assert (row["trace_id"], row["span_id"], row["session_id"]) == (f"{2:032x}", f"{7:016x}", "s")
+    assert (row["score"], row["span_count"]) == (0.5, 2)
+    assert {one.scope for one in heard(analysis, "decision", "trace")} == {"decision", "trace"}
+    (told,) = heard(analysis, "session")
+    assert (told.record_ids, told.revision) == (("m", "n"), 2)
