@@ -21,6 +21,7 @@ def environment(*folders: str) -> Environment:
         keep_trailing_newline=False,
     )
     made.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
+    made.filters["column"] = lambda name: '"' + name.replace('"', '""') + '"'
     made.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
     return made
 
@@ -67,9 +68,9 @@ class Limits:
         )
 
 
-def constant_model(name: str) -> str:
-    """The text of a model that depends on no settings."""
-    return _ENVIRONMENT.get_template(f"{name}.sql").render()
+def plain_model(name: str, **variables: object) -> str:
+    """The text of a model that depends on these variables and on no settings."""
+    return _ENVIRONMENT.get_template(f"{name}.sql").render(variables)
 
 
 class Models:

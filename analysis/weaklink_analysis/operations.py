@@ -16,6 +16,16 @@ Thresholds: TypeAlias = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Matcher:
+    """Which spans are decisions: those with such a name and these attributes."""
+
+    span_name: str | None = None
+    """`*` stands for any text, `?` for one character; None: any name."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Keys and values as the lake has them: text as it is, `true`, numbers in decimals."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The configurable numbers of semantics; the defaults are the seed's."""
 

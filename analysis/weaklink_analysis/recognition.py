@@ -1,5 +1,6 @@
 """What the spans of a batch say of memory: a function of the batch alone, so it can be done ahead of the analysis."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -10,7 +11,8 @@ import pyarrow.compute as pc
 
 from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
 from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
-from weaklink_analysis.models import constant_model
+from weaklink_analysis.models import plain_model
+from weaklink_analysis.operations import Matcher
 
 CONTEXT = ("span_kind", "agent_id", "session_id")
 """What the `spans` view shows of a span as the span itself carries it, beside SPAN_SCHEMA."""
@@ -57,21 +59,23 @@ def _moved(found: pa.Table, place: npt.NDArray[np.int64]) -> pa.Table:
 class Recogniser:
     """Finds the memory operations of spans, each as the most specific convention that knows the span says."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """`connection` keeps nothing; one of an in-memory database will do."""
+    def __init__(self, connection: duckdb.DuckDBPyConnection, matchers: Sequence[Matcher] = ()) -> None:
+        """`connection` keeps nothing; one of an in-memory database will do. `matchers`: which spans else decide."""
         self._db = connection
+        self._contexts = plain_model("contexts", matchers=matchers)
+        self._attributes = tuple(dict.fromkeys((*attributes_read(), *(key for m in matchers for key in m.attributes))))
 
     def recognise(self, batch: SpanBatch) -> Recognised:
         """Read a batch; may be called from any thread."""
-        picked = pick_attributes(batch.spans.column("attributes"), attributes_read())
+        picked = pick_attributes(batch.spans.column("attributes"), self._attributes)
         incoming = _incoming(batch, picked)
         with self._db.cursor() as cursor:
             cursor.register("incoming", incoming)
-            cursor.execute(f"CREATE TEMP TABLE contexts AS {constant_model('contexts')}")
+            cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
             cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(incoming)}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations = cursor.sql(constant_model("recognised_operations")).to_arrow_table()
-            marks = cursor.sql(constant_model("recognised_marks")).to_arrow_table()
+            operations = cursor.sql(plain_model("recognised_operations")).to_arrow_table()
+            marks = cursor.sql(plain_model("recognised_marks")).to_arrow_table()
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
 

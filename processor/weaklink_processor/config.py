@@ -102,11 +102,16 @@ def _rubrics(value: object, info: ValidationInfo) -> object:
     return tuple(rubrics)
 
 
+def _listed(value: object) -> object:
+    """Read a list that a variable has as JSON."""
+    return _json(value) if isinstance(value, str) else value
+
+
 def _json(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ValueError('expected names of rubrics, or in a variable JSON: ["mai-structural/1"]') from error
+        raise ValueError("expected a list, in a variable as JSON") from error
 
 
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
@@ -162,6 +167,23 @@ Policies = Annotated[dict[str, Thresholds], BeforeValidator(_mapping)]
 Rubrics = Annotated[tuple[SkipValidation[Rubric], ...], BeforeValidator(_rubrics)]
 
 
+class DecisionMatcher(Section):
+    """Spans that are decisions, by their name, their attributes, or both."""
+
+    span_name: str | None = None
+    attributes: dict[str, str] = {}
+
+    @field_validator("attributes")
+    @classmethod
+    def _says_something(cls, attributes: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if not attributes and info.data.get("span_name") is None:
+            raise ValueError("expected span_name, attributes, or both: without them every span would be a decision")
+        return attributes
+
+
+Matchers = Annotated[tuple[DecisionMatcher, ...], BeforeValidator(_listed)]
+
+
 class Analysis(Section):
     """The numbers that analysis depends on."""
 
@@ -175,6 +197,7 @@ class Analysis(Section):
     publish_interval: PositiveSeconds = 1.0
     namespaces: Policies = {}
     services: Policies = {}
+    decisions: Matchers = ()
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
     @field_validator("flag_threshold")

@@ -157,7 +157,7 @@ def drain(config: Config) -> None:
 def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, EmitWorker | None]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.engine import Engine
-    from weaklink_analysis.operations import Settings
+    from weaklink_analysis.operations import Matcher, Settings
     from weaklink_analysis.recognition import Recogniser
     from weaklink_analysis.views import create_statements
     from weaklink_processor.analyst.ahead import Ahead
@@ -193,7 +193,8 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             scopes=(*SENT_SCOPES, "session") if config.forward.sessions else SENT_SCOPES,
         )
         step.recover(_now())
-        recogniser = Recogniser(scratch())
+        matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
+        recogniser = Recogniser(scratch(), matchers)
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
         analyst = Analyst(
             queue,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from otlp import S, payload, read, write
+from weaklink_analysis.operations import Matcher
 from weaklink_analysis.recognition import Recogniser
 from weaklink_processor.decode.batch import decode
 
@@ -47,3 +48,27 @@ def test_threads_share_a_recogniser() -> None:
         found = list(pool.map(recogniser.recognise, batches))
     ids = [one.operations.column("memory_id").to_pylist() for one in found]
     assert ids == [[f"m{n}"] for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("matcher", "matched"),
+    [
+        (Matcher("approve *"), {1, 2}),
+        (Matcher("approve ?efund"), {1}),
+        (Matcher(attributes={"my.kind": "decision"}), {2, 3}),
+        (Matcher("approve *", {"my.kind": "decision", "my.sure": "true"}), {2}),
+        (Matcher("x' OR '1' = '1", {'my"kind': "' OR TRUE OR '"}), set()),
+    ],
+)
+def test_matchers_say_which_spans_decide(matcher: Matcher, matched: set[int]) -> None:
+    """By name with wildcards, by attributes as text, by all of it together; a mark of the span's own goes first."""
+    spans = [
+        S(1, 1, "approve refund"),
+        S(1, 2, "approve this", attributes={"my.kind": "decision", "my.sure": True}),
+        S(1, 3, "other", attributes={"my.kind": "decision"}),
+        S(1, 4, "approve that", attributes={"memory.decision": True}),
+        S(1, 5, "x"),
+    ]
+    marks = Recogniser(duckdb.connect(), [matcher]).recognise(decode([payload(spans)])).marks.to_pylist()
+    kinds = {spans[mark["at"]].span: mark["decision"] for mark in marks}
+    assert kinds == {4: "marked"} | dict.fromkeys(matched, "matched")

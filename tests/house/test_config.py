@@ -37,6 +37,8 @@ BAD_FILES = {
     "analysis: {services: {s: {flag_threshold: 0.41}}, namespaces: {/a: {min_threshold: 0.5}}}": (
         "for service 's' and namespace '/a' they are 0.5 and 0.41"
     ),
+    "analysis: {decisions: [{}]}": "analysis.decisions.0.attributes: {}: expected span_name, attributes, or both",
+    "analysis: {decisions: [{name: a}]}": "analysis.decisions.0.name: 'a': no such setting",
     "analysis: {rubrics: [mai/9]}": "analysis.rubrics: ['mai/9']: rubric: no rubric is named 'mai/9'; known are mai-",
     "analysis: {rubrics: []}": "analysis.rubrics: []: expected names of rubrics, or rubrics, each once",
     "analysis: {rubrics: [memledger/2.0, memledger/2.0]}": "expected names of rubrics, or rubrics, each once",

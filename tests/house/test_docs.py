@@ -49,7 +49,7 @@ def test_documented_defaults_are_true(key: str) -> None:
     shown = str(actual).lower() if isinstance(actual, bool) else str(actual)
     if isinstance(actual, tuple):  # rubrics
         shown = ", ".join(rubric.name for rubric in actual)
-    assert written == shown if actual not in (None, {}) else written in WORDS_FOR_NONE
+    assert written == shown if actual not in (None, {}, ()) else written in WORDS_FOR_NONE
 
 
 def test_flags_are_documented_beside_their_settings() -> None:

@@ -20,6 +20,12 @@ SELECT
     CASE
         WHEN "memory.decision" = 'true' THEN 'marked'
         WHEN "gen_ai.operation.name" = 'plan' THEN 'plan'
+        {%- for matcher in matchers %}
+        WHEN
+            {%- if matcher.span_name is not none %} name GLOB {{ matcher.span_name | literal }}{% else %} TRUE{% endif %}
+            {%- for key, value in matcher.attributes.items() %} AND {{ key | column }} = {{ value | literal }}{% endfor %}
+            THEN 'matched'
+        {%- endfor %}
     END AS decision,
     "memory.relied_on" AS relied_on,
     "gen_ai.memory.store.id" AS store,
