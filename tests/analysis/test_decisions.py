@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from engine_harness import Analysis
 from otlp import S, read, write
 from weaklink_analysis.evaluation import Evaluation
@@ -79,3 +81,46 @@ def test_a_session_is_judged_over_its_traces(analysis: Analysis) -> None:
     assert {one.scope for one in heard(analysis, "decision", "trace")} == {"decision", "trace"}
     (told,) = heard(analysis, "session")
     assert (told.record_ids, told.revision) == (("m", "n"), 2)
+
+
+def search(span: int, *, store: str | None) -> S:
+    """A search at second 1 that found the memory m, in a store or without a word of one."""
+    said = {"gen_ai.operation.name": "search_memory", "gen_ai.memory.record.id": "m"}
+    return S(1, span, start=1, end=1, attributes=said | ({"gen_ai.memory.store.id": store} if store else {}))
+
+
+CITING = S(1, 1, "decide", 5, 5, attributes={"memory.decision": True, "memory.relied_on": "m"})
+DERIVED = [S(1, 1, "decide", 5, 5, attributes=PLAN), write(1, 2, "d", 0.9, 4, parents=["m"])]
+FROM_ELSEWHERE = {
+    "a memory that it names is written": ([CITING], [write(2, 1, "m", 0.2, 1)], "min_effective_confidence", 0.5, 0.2),
+    "the source of one that it names is": (
+        [CITING, write(2, 1, "m", 0.9, 2, parents=["n"])], [write(3, 1, "n", 0.2, 1)],
+        "min_effective_confidence", 0.9, 0.2,
+    ),
+    "a parent of its memory gets an author": (
+        [*DERIVED, write(2, 1, "m", 0.9, 1, agent="", parent=9)], [S(2, 9, attributes={"agent.name": "a"})],
+        "score", 0.6, 1.0,
+    ),
+    "two reads turn out to mean one memory": (
+        [search(2, store="st"), search(3, store=None), S(1, 1, start=5, end=5, attributes=PLAN)],
+        [replace(search(1, store="st"), trace=2, end=200.0, attributes={
+            **search(1, store="st").attributes, "gen_ai.operation.name": "create_memory",
+        })],
+        "memory_ids", ["m", "m"], ["m"],
+    ),
+    "its run turns out to be none": (
+        [S(1, 1, attributes={"openinference.span.kind": "AGENT"}), read(1, 2, "m", 0.9, 1, parent=1)],
+        [S(1, 1, end=3.0)], "kind", "agent_run", "trace",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FROM_ELSEWHERE)
+def test_what_changes_elsewhere_reaches_the_decision(analysis: Analysis, case: str) -> None:
+    """A decision judged already is judged again when a later span changes what it rests on, wherever that arrives."""
+    first, then, column, before, after = FROM_ELSEWHERE[case]
+    for spans, expected in ((first, before), (then, after)):
+        analysis.feed(spans)
+        analysis.evaluate()
+        rows = [*analysis.view("decisions"), *(r for r in analysis.view("evaluations") if r["scope"] == "decision")]
+        assert [row[column] for row in rows if row["trace_id"] == f"{1:032x}" and column in row] == [expected]
