@@ -15,6 +15,7 @@ CASCADE = [
     read(1, 3, "diagnosis", 0.85, 4, parent=9),
     write(1, 4, "action", 0.95, 5, parents=["diagnosis"], agent="action", parent=9),
 ]
+AGENT = {"openinference.span.kind": "AGENT"}
 PLAN = {"gen_ai.operation.name": "plan"}
 
 
@@ -108,9 +109,9 @@ FROM_ELSEWHERE = {
         })],
         "memory_ids", ["m", "m"], ["m"],
     ),
-    "its run turns out to be none": (
-        [S(1, 1, attributes={"openinference.span.kind": "AGENT"}), read(1, 2, "m", 0.9, 1, parent=1)],
-        [S(1, 1, end=3.0)], "kind", "agent_run", "trace",
+    "its run turns out to be none, and is within another": (
+        [S(1, 8, attributes=AGENT), S(1, 1, parent=8, attributes=AGENT), read(1, 2, "m", 0.9, 1, parent=1)],
+        [S(1, 1, parent=8, end=3.0)], "span_id", f"{1:016x}", f"{8:016x}",
     ),
 }  # fmt: skip
 
@@ -122,5 +123,6 @@ def test_what_changes_elsewhere_reaches_the_decision(analysis: Analysis, case: s
     for spans, expected in ((first, before), (then, after)):
         analysis.feed(spans)
         analysis.evaluate()
-        rows = [*analysis.view("decisions"), *(r for r in analysis.view("evaluations") if r["scope"] == "decision")]
-        assert [row[column] for row in rows if row["trace_id"] == f"{1:032x}" and column in row] == [expected]
+        rows = analysis.view("evaluations" if column == "score" else "decisions")
+        of_first = [row for row in rows if row["trace_id"] == f"{1:032x}" and row.get("scope") != "trace"]
+        assert [row[column] for row in of_first if row.get("scope") != "session"] == [expected]
