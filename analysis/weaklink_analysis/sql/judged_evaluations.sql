@@ -27,10 +27,18 @@ compared AS (
         coalesce(n.service_name, s.service_name) AS service_name,
         n.score, n.score_effective, n.passed, coalesce(n.span_count, 0) AS span_count, n.checks,
         n.score IS NOT NULL OR coalesce(s.told, FALSE) AS told,
-        (n.span IS NULL, n.score, n.score_effective, n.passed, [(c.name, c.passed) FOR c IN n.checks])
-        IS DISTINCT FROM (s.ceased, s.score, s.score_effective, s.passed, [(c.name, c.passed) FOR c IN s.checks]) AS revised,
-        (n.trace, n.span, n.session_id, n.environment, n.service_name, n.span_count, n.checks)
-        IS DISTINCT FROM (s.trace, s.span, s.session_id, s.environment, s.service_name, s.span_count, s.checks) AS altered
+        CASE
+            WHEN s.evaluation_key IS NULL THEN TRUE
+            ELSE
+                (n.span IS NULL, n.score, n.score_effective, n.passed, [(c.name, c.passed) FOR c IN n.checks])
+                IS DISTINCT FROM (s.ceased, s.score, s.score_effective, s.passed, [(c.name, c.passed) FOR c IN s.checks])
+        END AS revised,
+        CASE
+            WHEN s.evaluation_key IS NULL THEN TRUE
+            ELSE
+                (n.trace, n.span, n.session_id, n.environment, n.service_name, n.span_count, n.checks)
+                IS DISTINCT FROM (s.trace, s.span, s.session_id, s.environment, s.service_name, s.span_count, s.checks)
+        END AS altered
     FROM found AS n
     FULL JOIN standing AS s USING (name, rubric, scope, target, decision)
 )

@@ -45,14 +45,18 @@ judged AS (
             {%- for rubric in rubrics %}
             WHEN {{ rubric.name | literal }} THEN {{ structural_checks(rubric, weighed) | indent(12) }}
             {%- endfor %}
-        END AS checks
+        END AS checks,
+        CASE m.rubric
+            {%- for rubric in rubrics %}
+            WHEN {{ rubric.name | literal }} THEN {{ rubric.weights.values() | sum | double }}
+            {%- endfor %}
+        END AS weights
     FROM measured AS m
 ),
 scored AS (
     SELECT
         *,
-        {{ rounded('coalesce(list_sum([c.weight FOR c IN checks IF c.passed]), 0) / list_sum([c.weight FOR c IN checks])') }}
-            AS score
+        {{ rounded('list_sum([CASE WHEN c.passed THEN c.weight ELSE 0 END FOR c IN checks]) / weights') }} AS score
     FROM judged
 )
 SELECT
