@@ -28,6 +28,16 @@ TABLES = (
     "confidence_gating",
     "findings",
 )
+SENT = """
+    evaluation_history AS h
+    WHERE h.scope <> 'session' AND (h.score IS NOT NULL OR EXISTS (
+        FROM evaluation_history AS e
+        WHERE (e.scope, e.trace_id, e.span_id, e.rubric) = (h.scope, h.trace_id, h.span_id, h.rubric)
+            AND e.score IS NOT NULL AND e.revision < h.revision
+    ))
+"""
+"""The revisions that go downstream."""
+
 ARRIVAL_COLUMNS = {"revision", "evaluated_at"}
 """What may depend on when spans arrived; everything else is a function of which spans arrived."""
 

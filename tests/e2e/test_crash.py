@@ -13,7 +13,7 @@ from e2e.clients import Load
 from e2e.settled import assert_equal, undisturbed, wait_for_tables
 from e2e.workload import keys, workload
 from sink import OtlpSink
-from weaklink_service import Service, tables, wait_until
+from weaklink_service import SENT, Service, tables, wait_until
 
 REQUESTS = 200
 KILLS = 3
@@ -55,7 +55,7 @@ def test_kill_while_forwarding(rng: random.Random, tmp_path: Path) -> None:
         wait_for_tables(service, undisturbed(requests, tmp_path))
         _assert_each_once(service, acknowledged)
         wait_until(lambda: keys(acknowledged) <= keys(sink.requests), "every acknowledged span at the sink")
-        revisions = service.count("evaluation_history")
+        revisions = service.count(SENT)
         wait_until(lambda: len(keys(sink.requests)) >= len(keys(requests)) + revisions, "every verdict at the sink")
         assert len(keys(sink.requests)) == len(keys(requests)) + revisions
 

@@ -18,13 +18,11 @@ from e2e.workload import joined, keys, spans_of, workload
 from otlp import S, payload, read, write
 from receive.harness import JSON
 from sink import OtlpSink
-from weaklink_service import Service, tables, wait_until
+from weaklink_service import SENT, Service, tables, wait_until
 
 QUIET = 2.0
 SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": str(QUIET)}
 NAME = "memory_attribution_integrity_structural"
-SENT = "evaluation_history WHERE scope <> 'session' AND (score IS NOT NULL OR revision > 1)"
-"""The revisions that go downstream."""
 NAMES = ("effective_confidence", "confidence_flag", "chain_depth", "chain_min_confidence", "weakest_id")
 NUMBERS = f"""
     SELECT o.trace_id, o.span_id, {", ".join(f"v.{name}" for name in NAMES)}
@@ -69,6 +67,7 @@ def test_everything_goes_on_and_verdicts_come_along(service: Service, sink: Otlp
     send_by_grpc(service, requests[::2])
     send_by_http(service, requests[1::2])
     wait_until(lambda: len(originals(sink)) >= len(requests), "all requests at the sink")
+    wait_until(lambda: service.count("spans") == len(keys(requests)), "all spans in the lake")
     rows = "SELECT trace_id FROM memory_operations WHERE operation IN ('read', 'write')"
     remembering = {("trace", str(trace_id)) for (trace_id,) in service.query(rows)}
     of_traces = "evaluations WHERE scope = 'trace'"
