@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import duckdb
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
-from weaklink_processor.commands.ancestry import Key, own_versions
+from weaklink_processor.commands.ancestry import Key, own_versions, walk
 
-_REACHED = "CREATE OR REPLACE TEMP TABLE reached AS FROM lake.reached_from($keys::BIGINT[])"
 _DECISIONS = """
     CREATE OR REPLACE TEMP TABLE standing AS
     WITH records AS (SELECT d.trace_id, d.span_id, unnest(d.record_keys) AS version_key FROM lake.decisions AS d),
@@ -30,9 +29,15 @@ _FACTS = """
     SEMI JOIN wanted AS n ON v.version_key = n.version_key
     LEFT JOIN reached AS w ON v.version_key = w.version_key
 """
+# A parent that is not known is below 0, and is there only if something stands in for its confidence.
 _ABOVE = """
     WITH RECURSIVE edges AS MATERIALIZED (
-        SELECT child_key, parent_key, parent_confidence FROM lake.derivations WHERE parent_key IS NOT NULL
+        SELECT
+            child_key,
+            coalesce(parent_key, -parent_name_key) AS parent_key,
+            coalesce(parent_confidence, $unresolved) AS parent_confidence
+        FROM lake.derivations
+        WHERE parent_key IS NOT NULL OR $unresolved IS NOT NULL
     ),
     walk(version_key, hop) USING KEY (version_key) AS (
         SELECT unnest($keys::BIGINT[]), 0
@@ -87,12 +92,14 @@ class Assumption:
     confidence: float
     max_hops: int
     threshold: float
+    unresolved_confidence: float | None = None
+    """What stands in for the confidence of a parent that is not known."""
 
 
 def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> list[Rescored]:
     """Score every decision that relied on an affected version, as it is and under the assumption, oldest first."""
     own = own_versions(catalogue, Key(assumption.environment, assumption.store, assumption.memory_id, 0))
-    catalogue.execute(_REACHED, {"keys": sorted(own)})
+    walk(catalogue, own)
     catalogue.execute(_DECISIONS)
     facts = catalogue.execute(_FACTS, {"max_hops": assumption.max_hops}).fetchall()
     before = {key: _Fact(*fact) for key, *fact in facts}
@@ -109,7 +116,11 @@ def _assume(
 ) -> Mapping[int, _Fact]:
     """Return the facts under the assumption; what lies out of its reach stays as it is."""
     changed = {key: fact for key, fact in before.items() if fact.within_reach}
-    values = {"keys": sorted(changed), "max_hops": assumption.max_hops}
+    values = {
+        "keys": sorted(changed),
+        "max_hops": assumption.max_hops,
+        "unresolved": assumption.unresolved_confidence,
+    }
     parents: dict[int, set[int]] = defaultdict(set)
     declared = {key: fact.declared for key, fact in changed.items()}
     for child, parent, confidence in catalogue.execute(_ABOVE, values).fetchall():
