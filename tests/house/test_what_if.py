@@ -99,10 +99,9 @@ def test_before_is_what_was_stored(unknown: float | None) -> None:
         database = memory_lake(analysis)
     stored = {tuple(row[:2]): row[2:] for row in database.execute(STORED).fetchall()}
     met = set()
-    for memory in database.execute(
-        "SELECT DISTINCT environment, store, memory_id FROM lake.memory_versions"
-    ).fetchall():
-        for row in rescore(database, Assumption(*memory, 0.1, 5, 0.7, unknown)):
+    for environment, store, memory_id in database.execute(MEMORIES).fetchall():
+        one = Assumption(environment, store, memory_id, 0.1, max_hops=5, threshold=0.7, unresolved_confidence=unknown)
+        for row in rescore(database, one):
             met.add((row.trace_id, row.span_id))
             assert (row.score_before, row.score_effective_before) == stored[row.trace_id, row.span_id]
     assert met == set(database.execute(RELYING).fetchall())

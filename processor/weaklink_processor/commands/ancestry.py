@@ -15,7 +15,7 @@ _MEMORIES = """
     ORDER BY environment, store, version
 """
 _OWN = """
-    SELECT version_key FROM lake.memory_versions
+    SELECT version_key, declared_confidence FROM lake.memory_versions
     WHERE memory_id = $id AND environment = $environment AND store = $store
 """
 _NEAR = """
@@ -85,10 +85,10 @@ def find_memories(
     return list({row[:2]: Key(*row) for row in rows}.values())
 
 
-def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> set[int]:
-    """Return the keys of all versions of the memory of which this is one."""
+def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> dict[int, float]:
+    """Return the keys of all versions of the memory of which this is one, and what each was declared at."""
     values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
-    return {key for (key,) in catalogue.execute(_OWN, values).fetchall()}
+    return dict(catalogue.execute(_OWN, values).fetchall())
 
 
 def walk(catalogue: duckdb.DuckDBPyConnection, own: Iterable[int]) -> tuple[int, int]:

@@ -12,11 +12,11 @@ from weaklink_processor.commands.ancestry import Key, own_versions, walk
 
 _DECISIONS = """
     CREATE OR REPLACE TEMP TABLE standing AS
-    WITH records AS (SELECT d.trace_id, d.span_id, unnest(d.record_keys) AS version_key FROM lake.decisions AS d),
-    hit AS (SELECT s.trace_id, s.span_id FROM records AS s SEMI JOIN reached AS w ON s.version_key = w.version_key)
-    SELECT d.trace_id, d.span_id, d.start_time, d.agent_id, d.memory_key, d.record_keys
-    FROM lake.decisions AS d
-    SEMI JOIN hit AS h ON d.trace_id = h.trace_id AND d.span_id = h.span_id
+    WITH records AS (
+        SELECT trace_id, span_id, start_time, agent_id, memory_key, record_keys, unnest(record_keys) AS version_key
+        FROM lake.decisions
+    )
+    SELECT DISTINCT * EXCLUDE (version_key) FROM records SEMI JOIN reached USING (version_key)
 """
 _TOLD = (
     "SELECT trace_id, span_id, agent_id, memory_key, record_keys FROM standing ORDER BY start_time, trace_id, span_id"
@@ -112,26 +112,46 @@ def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> lis
 
 
 def _assume(
-    catalogue: duckdb.DuckDBPyConnection, before: Mapping[int, _Fact], own: Collection[int], assumption: Assumption
+    catalogue: duckdb.DuckDBPyConnection, before: Mapping[int, _Fact], own: Mapping[int, float], assumption: Assumption
 ) -> Mapping[int, _Fact]:
-    """Return the facts under the assumption; what lies out of its reach stays as it is."""
+    """Return the facts under the assumption; what lies out of its reach stays as it is.
+
+    Only where the memory itself may be what bounds a version now, and would bound it no longer, do the others above it
+    have to be looked at.
+    """
+    assumed, lowest_own = assumption.confidence, min(own.values())
     changed = {key: fact for key, fact in before.items() if fact.within_reach}
+    freed = {key: fact for key, fact in changed.items() if lowest_own <= fact.effective < assumed}
+    lowest = {key: fact.effective for key, fact in changed.items()}
+    lowest.update(_without(catalogue, freed, own, assumption))
+    return {
+        **before,
+        **{
+            key: fact._replace(declared=assumed if key in own else fact.declared, effective=min(lowest[key], assumed))
+            for key, fact in changed.items()
+        },
+    }
+
+
+def _without(
+    catalogue: duckdb.DuckDBPyConnection, freed: Mapping[int, _Fact], own: Iterable[int], assumption: Assumption
+) -> Mapping[int, float]:
+    """Return the lowest confidence at or above each of these versions under the assumption."""
+    if not freed:
+        return {}
     values = {
-        "keys": sorted(changed),
+        "keys": sorted(freed),
         "max_hops": assumption.max_hops,
         "unresolved": assumption.unresolved_confidence,
     }
     parents: dict[int, set[int]] = defaultdict(set)
-    declared = {key: fact.declared for key, fact in changed.items()}
+    declared = {key: fact.declared for key, fact in freed.items()}
     for child, parent, confidence in catalogue.execute(_ABOVE, values).fetchall():
         parents[child].add(parent)
         declared[parent] = confidence
     declared |= dict.fromkeys(own, assumption.confidence)
-    effective = _lowest_above(declared, parents, assumption.max_hops)
-    return {
-        key: fact._replace(declared=declared[key], effective=effective[key]) if fact.within_reach else fact
-        for key, fact in before.items()
-    }
+    lowest = _lowest_above(declared, parents, assumption.max_hops)
+    return {key: lowest[key] for key in freed}
 
 
 def _lowest_above(
