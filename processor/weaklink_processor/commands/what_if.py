@@ -104,11 +104,12 @@ def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> lis
     facts = catalogue.execute(_FACTS, {"max_hops": assumption.max_hops}).fetchall()
     before = {key: _Fact(*fact) for key, *fact in facts}
     after = _assume(catalogue, before, own, assumption)
-    told = catalogue.execute(_TOLD).fetchall()
-    return [
-        _compare(ids, [_score(memory, records, known, assumption) for known in (before, after)])
-        for *ids, memory, records in told
-    ]
+    rescored: list[Rescored] = []
+    for *ids, memory, records in catalogue.execute(_TOLD).fetchall():
+        old = _score(memory, records, before, assumption)
+        same = all(key is None or before[key] == after[key] for key in (memory, *records))
+        rescored.append(_compare(ids, old, old if same else _score(memory, records, after, assumption)))
+    return rescored
 
 
 def _assume(
@@ -195,8 +196,10 @@ def _relied_on(fact: _Fact | None) -> ReliedOn:
     return ReliedOn(fact.declared, fact.effective, fact.author, fact.has_session, fact.hedged)
 
 
-def _compare(ids: Sequence[Any], scores: Sequence[Sequence[AttributionIntegrityResult]]) -> Rescored:
+def _compare(
+    ids: Sequence[Any], old: Sequence[AttributionIntegrityResult], new: Sequence[AttributionIntegrityResult]
+) -> Rescored:
     columns: list[Any] = []
-    for before, after in zip(*scores, strict=True):
+    for before, after in zip(old, new, strict=True):
         columns += [before.score, after.score, before.passed != after.passed]
     return Rescored(*ids, *columns)
