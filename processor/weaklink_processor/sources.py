@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from weaklink_processor.config import Config
@@ -81,6 +80,8 @@ def load_config(file: Path | None, environ: Mapping[str, str], flags: Mapping[st
 
 
 def _from_file(path: Path, gathered: _Gathered) -> None:
+    import yaml  # noqa: PLC0415  mostly there is no file
+
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -4,7 +4,6 @@ Imports of rooms are inside the functions, so that a process loads only what it 
 holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -17,6 +16,8 @@ from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
+    import asyncio
+
     import duckdb
 
     from weaklink_analysis.operations import Settings
@@ -98,6 +99,8 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
     Raises:
         UsageError: an endpoint cannot be listened on.
     """
+    import asyncio
+
     from weaklink_processor.queue.writer import QueueWriter
     from weaklink_processor.receive import process
     from weaklink_processor.receive.limits import Limits
@@ -123,8 +126,10 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
     asyncio.run(receive())
 
 
-def _in_this_loop(stop: threading.Event) -> asyncio.Event:
+def _in_this_loop(stop: threading.Event) -> "asyncio.Event":
     """Return an event of the running loop that is set when `stop` is."""
+    import asyncio
+
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
 
     def forward() -> None:

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from otlp import payload, write
 from shell import printed, refused
+from weaklink_processor.queue import framing
 
 
 def chain(data_dir: Path, *arguments: str) -> list[str]:
@@ -73,3 +75,26 @@ def test_a_terminal_is_not_obeyed(data_dir: Path) -> None:
     lines = chain(data_dir, "evil\x1b[31m")
     assert lines[0].startswith("evil\\x1b[31m  version 1  by x[bold]")
     assert "\x1b" not in "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def tall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a chain of 60 memories, and one memory with 300 parents."""
+    folder = tmp_path_factory.mktemp("tall")
+    spans = [
+        *(write(1, n + 1, f"step-{n}", 0.9, n, parents=[f"step-{n - 1}"] if n else []) for n in range(60)),
+        *(write(2, n + 1, f"leaf-{n:03}", 0.9, n) for n in range(299)),
+        write(2, 300, "wide", 0.9, 300, parents=[f"leaf-{n:03}" for n in range(300)]),
+    ]
+    (folder / "spans.binpb").write_bytes(framing.join([payload(spans)]))
+    printed("replay", folder / "spans.binpb", "--data-dir", folder / "data")
+    return folder / "data"
+
+
+@pytest.mark.parametrize(("memory_id", "drawn", "more"), [("step-59", 41, 19), ("wide", 200, 101)])
+def test_a_drawing_ends_and_says_so(tall: Path, memory_id: str, drawn: int, more: int) -> None:
+    """Generations and lines are bounded; what is not drawn is counted, unresolved parents too, and SQL has the rest."""
+    *tree, rest, _ = chain(tall, memory_id)
+    assert len(tree) == drawn
+    all_ = f"chain_of('{memory_id}', environment := '', store := '')"
+    assert rest.strip(" └─") == f"and {more} more; all are in {all_}"

@@ -17,10 +17,15 @@ from otlp import S, payload
 from scenarios import crowd
 from shell import printed, refused
 from standing import affected, standing
+from weaklink_analysis.operations import Settings
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.queue import framing
 
 MEMORY = ("", "", POISONED)
+
+STORED = "SELECT trace_id, span_id, score, score_effective FROM lake.evaluations WHERE scope = 'decision'"
+MEMORIES = "SELECT DISTINCT environment, store, memory_id FROM lake.memory_versions"
+RELYING = "SELECT trace_id, span_id FROM lake.decisions WHERE list_count(record_keys) > 0"
 
 Scores = dict[tuple[object, object], tuple[float, bool, float, bool]]
 """Trace and span of a decision -> score, verdict, score_effective, verdict."""
@@ -49,21 +54,25 @@ def expected(before: Scores, after: Scores) -> set[tuple[object, ...]]:
     }
 
 
-def asked(database: duckdb.DuckDBPyConnection, memory: oracle.Memory, confidence: float) -> set[tuple[object, ...]]:
-    rescored = rescore(database, Assumption(*memory, confidence, max_hops=5, threshold=0.7))
-    return {without_agent(row) for row in rescored}
+def asked(
+    database: duckdb.DuckDBPyConnection, memory: oracle.Memory, confidence: float, unknown: float | None = None
+) -> set[tuple[object, ...]]:
+    assumption = Assumption(*memory, confidence, max_hops=5, threshold=0.7, unresolved_confidence=unknown)
+    return {without_agent(row) for row in rescore(database, assumption)}
 
 
 def without_agent(row: Rescored) -> tuple[object, ...]:
     return (row.trace_id, row.span_id, *row[3:])
 
 
-@pytest.mark.parametrize("seeds", [range(40), range(40, 80)], ids=str)
-def test_it_scores_as_if_it_had_been_so(seeds: range) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "unknown"), [(range(40), None), (range(40, 80), None), (range(40), 0.2), (range(40, 80), 0.6)], ids=str
+)
+def test_it_scores_as_if_it_had_been_so(seeds: range, unknown: float | None) -> None:
     """Of every memory of the scenarios, cycles, stores and environments included: as the oracle with other versions."""
     spans = crowd(seeds)
-    world = oracle.Oracle(spans, oracle.Rules(), content)
-    with Analysis() as analysis:
+    world = oracle.Oracle(spans, oracle.Rules(unresolved_confidence=unknown), content)
+    with Analysis(Settings(unresolved_confidence=unknown)) as analysis:
         analysis.feed(spans)
         analysis.evaluate()
         database = memory_lake(analysis)
@@ -78,7 +87,24 @@ def test_it_scores_as_if_it_had_been_so(seeds: range) -> None:
         for version, value in zip(versions, declared, strict=True):
             version.declared = value
         world.chains.clear()
-        assert asked(database, memory, confidence) == expected(before, after), memory
+        assert asked(database, memory, confidence, unknown) == expected(before, after), memory
+
+
+@pytest.mark.parametrize("unknown", [None, 0.2])
+def test_before_is_what_was_stored(unknown: float | None) -> None:
+    """Whatever is assumed, the scores before are those of `evaluations`; and every decision with a version is asked."""
+    with Analysis(Settings(unresolved_confidence=unknown)) as analysis:
+        analysis.feed(crowd(range(20)))
+        analysis.evaluate()
+        database = memory_lake(analysis)
+    stored = {tuple(row[:2]): row[2:] for row in database.execute(STORED).fetchall()}
+    met = set()
+    for environment, store, memory_id in database.execute(MEMORIES).fetchall():
+        one = Assumption(environment, store, memory_id, 0.1, max_hops=5, threshold=0.7, unresolved_confidence=unknown)
+        for row in rescore(database, one):
+            met.add((row.trace_id, row.span_id))
+            assert (row.score_before, row.score_effective_before) == stored[row.trace_id, row.span_id]
+    assert met == set(database.execute(RELYING).fetchall())
 
 
 def told_twice() -> tuple[list[S], set[tuple[object, ...]]]:

@@ -24,7 +24,7 @@ MACROS = {
     "lake.versions_of": _ONE_MEMORY,
     "lake.reached_from": "keys",
     "lake.ancestors_of": "keys",
-    "lake.standing_on": "starts, low, high",
+    "lake.standing_on": "rows, low, high",
     "chain_of": _ONE_MEMORY,
     "impact_of": _ONE_MEMORY,
 }

@@ -1,5 +1,6 @@
 """The ancestors of a memory version, read from the lake in bulk."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,7 +15,7 @@ _MEMORIES = """
     ORDER BY environment, store, version
 """
 _OWN = """
-    SELECT version_key FROM lake.memory_versions
+    SELECT version_key, declared_confidence FROM lake.memory_versions
     WHERE memory_id = $id AND environment = $environment AND store = $store
 """
 _NEAR = """
@@ -24,6 +25,8 @@ _NEAR = """
     ORDER BY jaro_winkler_similarity(memory_id, $id) DESC, memory_id
     LIMIT 5
 """
+_REACHED = "CREATE OR REPLACE TEMP TABLE reached AS FROM lake.reached_from($keys::BIGINT[])"
+_REACHED_BOUNDS = "SELECT min(version_key), max(version_key) FROM reached"
 _ANCESTORS = "CREATE OR REPLACE TEMP TABLE ancestors AS FROM lake.ancestors_of([$key::BIGINT])"
 _BOUNDS = "SELECT min(version_key), max(version_key) FROM ancestors"
 _VERSIONS = """
@@ -82,10 +85,17 @@ def find_memories(
     return list({row[:2]: Key(*row) for row in rows}.values())
 
 
-def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> set[int]:
-    """Return the keys of all versions of the memory of which this is one."""
+def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> dict[int, float]:
+    """Return the keys of all versions of the memory of which this is one, and what each was declared at."""
     values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
-    return {key for (key,) in catalogue.execute(_OWN, values).fetchall()}
+    return dict(catalogue.execute(_OWN, values).fetchall())
+
+
+def walk(catalogue: duckdb.DuckDBPyConnection, own: Iterable[int]) -> tuple[int, int]:
+    """Make `reached`: these versions and all that were derived from one. Returns the lowest and highest key in it."""
+    catalogue.execute(_REACHED, {"keys": sorted(own)})
+    low, high = catalogue.execute(_REACHED_BOUNDS).fetchall()[0]
+    return low, high
 
 
 def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:

@@ -1,11 +1,16 @@
 """How an ancestry is printed: a tree, and one line that names its weakest link."""
 
 from collections import deque
+from itertools import chain
 
 from rich.text import Text
 from rich.tree import Tree
 
 from weaklink_processor.commands.ancestry import Ancestry, Key
+
+LINES = 200
+LEVELS = 40
+"""What a person reads of a tree: so many lines at most, and so many generations."""
 
 _STYLES = {"PASS": "green", "FLAG": "yellow", "FILTER": "red"}
 
@@ -16,20 +21,30 @@ def printable(text: str) -> str:
 
 
 def tree(ancestry: Ancestry) -> Tree:
-    """Draw the root and its ancestors; a version met again is named, and not drawn a second time."""
+    """Draw the root and its nearest ancestors; a version met again is named, and not drawn a second time.
+
+    Nearest first, and where the room ends a last line says how many ancestors are not drawn.
+    """
     root = Tree(_label(ancestry, ancestry.root))
-    drawn = {ancestry.root}
+    drawn, named = {ancestry.root}, {ancestry.root}
+    room = LINES - 1
     pending: deque[tuple[Tree, Key, tuple[Key, ...]]] = deque([(root, ancestry.root, (ancestry.root,))])
     while pending:
         branch, key, path = pending.popleft()
-        for parent in ancestry.parents.get(key, []):
+        for parent in ancestry.parents.get(key, [])[:room]:
+            room -= 1
+            named.add(parent)
             label = _label(ancestry, parent)
             if parent in drawn:
                 label.append("  (a cycle)" if parent in path else "  (drawn elsewhere)", "dim")
             twig = branch.add(label)
             if parent.version and parent not in drawn:
                 drawn.add(parent)
-                pending.append((twig, parent, (*path, parent)))
+                if len(path) < LEVELS:
+                    pending.append((twig, parent, (*path, parent)))
+    more = len(set(chain(ancestry.versions, *ancestry.parents.values())) - named)
+    if more:
+        root.add(Text(f"and {more:,} more; all are in {_every(ancestry.root)}", "dim"))
     return root
 
 
@@ -42,6 +57,14 @@ def weakest_link(ancestry: Ancestry) -> str:
     bound = f"effective confidence {_number(root.effective_confidence)}"
     own = " (itself)" if root.weakest_id == ancestry.root.memory_id else ""
     return f"weakest link: {name}{own}, {bound}"
+
+
+def _every(key: Key) -> str:
+    """Return what SQL calls the whole ancestry."""
+    id_, environment, store = (
+        "'" + printable(text).replace("'", "''") + "'" for text in (key.memory_id, key.environment, key.store)
+    )
+    return f"chain_of({id_}, environment := {environment}, store := {store})"
 
 
 def _label(ancestry: Ancestry, key: Key) -> Text:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weaklink_processor import wiring
-from weaklink_processor.commands.ancestry import Key, own_versions
+from weaklink_processor.commands.ancestry import Key, own_versions, walk
 from weaklink_processor.commands.chain_tree import printable
 from weaklink_processor.commands.one_memory import WALKERS, of_one_memory, only
 from weaklink_processor.commands.options import with_config
@@ -23,8 +23,10 @@ from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 
-_BOUNDS = "SELECT min(version_key), max(version_key) FROM lake.reached_from($keys::BIGINT[])"
-_STANDING = "SELECT kind, id, hop, trace_id, time FROM lake.standing_on($keys::BIGINT[], $low, $high)"
+_STANDING = """
+    SELECT kind, id, hop, trace_id, time
+    FROM lake.standing_on((SELECT list(r) FROM reached AS r), $low, $high)
+"""
 _UNBOUNDED = 10_000  # columns of text, where no terminal sets a limit
 _ROWS = 100
 
@@ -92,16 +94,21 @@ def impact(
 
 
 def _reached(catalogue: duckdb.DuckDBPyConnection, one: Key) -> list[Reached]:
-    keys = sorted(own_versions(catalogue, one))
-    low, high = catalogue.execute(_BOUNDS, {"keys": keys}).fetchall()[0]
-    rows = catalogue.execute(_STANDING, {"keys": keys, "low": low, "high": high}).fetchall()
+    low, high = walk(catalogue, own_versions(catalogue, one))
+    rows = catalogue.execute(_STANDING, {"low": low, "high": high}).fetchall()
     return [Reached(*row) for row in rows]
 
 
 def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
     analysis = config.analysis
     return Assumption(
-        one.environment, one.store, one.memory_id, confidence, max_hops=analysis.max_hops, threshold=analysis.threshold
+        one.environment,
+        one.store,
+        one.memory_id,
+        confidence,
+        max_hops=analysis.max_hops,
+        threshold=analysis.threshold,
+        unresolved_confidence=analysis.unresolved_confidence,
     )
 
 

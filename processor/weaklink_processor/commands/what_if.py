@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 import duckdb
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
-from weaklink_processor.commands.ancestry import Key, own_versions
+from weaklink_processor.commands.ancestry import Key, own_versions, walk
 
-_REACHED = "CREATE OR REPLACE TEMP TABLE reached AS FROM lake.reached_from($keys::BIGINT[])"
 _DECISIONS = """
     CREATE OR REPLACE TEMP TABLE standing AS
-    WITH records AS (SELECT d.trace_id, d.span_id, unnest(d.record_keys) AS version_key FROM lake.decisions AS d),
-    hit AS (SELECT s.trace_id, s.span_id FROM records AS s SEMI JOIN reached AS w ON s.version_key = w.version_key)
-    SELECT d.trace_id, d.span_id, d.start_time, d.agent_id, d.memory_key, d.record_keys
-    FROM lake.decisions AS d
-    SEMI JOIN hit AS h ON d.trace_id = h.trace_id AND d.span_id = h.span_id
+    WITH records AS (
+        SELECT trace_id, span_id, start_time, agent_id, memory_key, record_keys, unnest(record_keys) AS version_key
+        FROM lake.decisions
+    )
+    SELECT DISTINCT * EXCLUDE (version_key) FROM records SEMI JOIN reached USING (version_key)
 """
 _TOLD = (
     "SELECT trace_id, span_id, agent_id, memory_key, record_keys FROM standing ORDER BY start_time, trace_id, span_id"
@@ -30,9 +29,15 @@ _FACTS = """
     SEMI JOIN wanted AS n ON v.version_key = n.version_key
     LEFT JOIN reached AS w ON v.version_key = w.version_key
 """
+# A parent that is not known is below 0, and is there only if something stands in for its confidence.
 _ABOVE = """
     WITH RECURSIVE edges AS MATERIALIZED (
-        SELECT child_key, parent_key, parent_confidence FROM lake.derivations WHERE parent_key IS NOT NULL
+        SELECT
+            child_key,
+            coalesce(parent_key, -parent_name_key) AS parent_key,
+            coalesce(parent_confidence, $unresolved) AS parent_confidence
+        FROM lake.derivations
+        WHERE parent_key IS NOT NULL OR $unresolved IS NOT NULL
     ),
     walk(version_key, hop) USING KEY (version_key) AS (
         SELECT unnest($keys::BIGINT[]), 0
@@ -87,40 +92,67 @@ class Assumption:
     confidence: float
     max_hops: int
     threshold: float
+    unresolved_confidence: float | None = None
+    """What stands in for the confidence of a parent that is not known."""
 
 
 def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> list[Rescored]:
     """Score every decision that relied on an affected version, as it is and under the assumption, oldest first."""
     own = own_versions(catalogue, Key(assumption.environment, assumption.store, assumption.memory_id, 0))
-    catalogue.execute(_REACHED, {"keys": sorted(own)})
+    walk(catalogue, own)
     catalogue.execute(_DECISIONS)
     facts = catalogue.execute(_FACTS, {"max_hops": assumption.max_hops}).fetchall()
     before = {key: _Fact(*fact) for key, *fact in facts}
     after = _assume(catalogue, before, own, assumption)
-    told = catalogue.execute(_TOLD).fetchall()
-    return [
-        _compare(ids, [_score(memory, records, known, assumption) for known in (before, after)])
-        for *ids, memory, records in told
-    ]
+    rescored: list[Rescored] = []
+    for *ids, memory, records in catalogue.execute(_TOLD).fetchall():
+        old = _score(memory, records, before, assumption)
+        same = all(key is None or before[key] == after[key] for key in (memory, *records))
+        rescored.append(_compare(ids, old, old if same else _score(memory, records, after, assumption)))
+    return rescored
 
 
 def _assume(
-    catalogue: duckdb.DuckDBPyConnection, before: Mapping[int, _Fact], own: Collection[int], assumption: Assumption
+    catalogue: duckdb.DuckDBPyConnection, before: Mapping[int, _Fact], own: Mapping[int, float], assumption: Assumption
 ) -> Mapping[int, _Fact]:
-    """Return the facts under the assumption; what lies out of its reach stays as it is."""
+    """Return the facts under the assumption; what lies out of its reach stays as it is.
+
+    Only where the memory itself may be what bounds a version now, and would bound it no longer, do the others above it
+    have to be looked at.
+    """
+    assumed, lowest_own = assumption.confidence, min(own.values())
     changed = {key: fact for key, fact in before.items() if fact.within_reach}
-    values = {"keys": sorted(changed), "max_hops": assumption.max_hops}
+    freed = {key: fact for key, fact in changed.items() if lowest_own <= fact.effective < assumed}
+    lowest = {key: fact.effective for key, fact in changed.items()}
+    lowest.update(_without(catalogue, freed, own, assumption))
+    return {
+        **before,
+        **{
+            key: fact._replace(declared=assumed if key in own else fact.declared, effective=min(lowest[key], assumed))
+            for key, fact in changed.items()
+        },
+    }
+
+
+def _without(
+    catalogue: duckdb.DuckDBPyConnection, freed: Mapping[int, _Fact], own: Iterable[int], assumption: Assumption
+) -> Mapping[int, float]:
+    """Return the lowest confidence at or above each of these versions under the assumption."""
+    if not freed:
+        return {}
+    values = {
+        "keys": sorted(freed),
+        "max_hops": assumption.max_hops,
+        "unresolved": assumption.unresolved_confidence,
+    }
     parents: dict[int, set[int]] = defaultdict(set)
-    declared = {key: fact.declared for key, fact in changed.items()}
+    declared = {key: fact.declared for key, fact in freed.items()}
     for child, parent, confidence in catalogue.execute(_ABOVE, values).fetchall():
         parents[child].add(parent)
         declared[parent] = confidence
     declared |= dict.fromkeys(own, assumption.confidence)
-    effective = _lowest_above(declared, parents, assumption.max_hops)
-    return {
-        key: fact._replace(declared=declared[key], effective=effective[key]) if fact.within_reach else fact
-        for key, fact in before.items()
-    }
+    lowest = _lowest_above(declared, parents, assumption.max_hops)
+    return {key: lowest[key] for key in freed}
 
 
 def _lowest_above(
@@ -164,8 +196,10 @@ def _relied_on(fact: _Fact | None) -> ReliedOn:
     return ReliedOn(fact.declared, fact.effective, fact.author, fact.has_session, fact.hedged)
 
 
-def _compare(ids: Sequence[Any], scores: Sequence[Sequence[AttributionIntegrityResult]]) -> Rescored:
+def _compare(
+    ids: Sequence[Any], old: Sequence[AttributionIntegrityResult], new: Sequence[AttributionIntegrityResult]
+) -> Rescored:
     columns: list[Any] = []
-    for before, after in zip(*scores, strict=True):
+    for before, after in zip(old, new, strict=True):
         columns += [before.score, after.score, before.passed != after.passed]
     return Rescored(*ids, *columns)

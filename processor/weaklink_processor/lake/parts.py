@@ -27,7 +27,7 @@ LOW_CARDINALITY = {
 ROW_GROUP = 122_880
 """Rows of a row group: what DuckDB gives one thread."""
 
-BLOOMS: Mapping[str, list[str]] = {"spans": ["trace_id"]}
+BLOOMS: Mapping[str, list[str]] = {"spans": ["trace_id"], "memory_versions": ["memory_id"]}
 """Columns by which a reader asks for one value among very many."""
 
 
@@ -90,7 +90,7 @@ class PartWriter:
 def _write_rows(file: IO[bytes], table: str, rows: pa.Table | pa.RecordBatchReader) -> int:
     """Write rows as they come, a row group at a time; how many there were."""
     batches = rows.to_reader(ROW_GROUP) if isinstance(rows, pa.Table) else rows
-    expected = max(rows.num_rows, 1) if isinstance(rows, pa.Table) else ROW_GROUP
+    expected = min(max(rows.num_rows, 1), ROW_GROUP) if isinstance(rows, pa.Table) else ROW_GROUP
     count = 0
     with pq.ParquetWriter(
         file,

@@ -1,7 +1,8 @@
 -- Grain: something that stands on these versions, at its fewest hops: a version (itself: hop 0), a span that read one, or
--- a decision that relied on one. Whoever knows bounds of the keys that are reached spares reading most of the tables.
+-- a decision that relied on one. `rows`: those of reached_from. Whoever knows bounds of their keys spares reading most of
+-- the tables.
 WITH reached AS MATERIALIZED (
-    FROM lake.reached_from(starts)
+    SELECT unnest(rows, recursive := true)
 ),
 affected AS MATERIALIZED (
     SELECT w.version_key, w.hop, v.environment, v.store, v.memory_id, v.version, v.trace_id, v.written_at
