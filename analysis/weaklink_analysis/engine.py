@@ -79,7 +79,7 @@ class Engine:
         self._db.register("incoming_operations", _operations(batch, spans))
         self._db.register("incoming_marks", _marks(batch, spans))
         self._temp("asked_names")
-        self._temp("known_names", "FROM names SEMI JOIN asked_names USING (hash)")
+        self._temp("known_names", self._models.text("known_names", changed="asked_names"))
         self._temp("new_names")
         self._db.execute("INSERT INTO names BY NAME FROM new_names; INSERT INTO known_names BY NAME FROM new_names")
         self._run("merge_marks")
@@ -219,7 +219,7 @@ class Engine:
         self._temp("parent_names")
         # A version is nearly always as new as its operation, and then `admit` has found the names.
         if self._count("(FROM parent_names ANTI JOIN known_names USING (hash))"):
-            self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
+            self._temp("known_names", self._models.text("known_names", changed="parent_names"))
         self._temp("known_edges")
         self._temp("refs", self._models.text("parent_references"))
         for name in ("named_versions", "resolved", "changed_edges"):
@@ -230,12 +230,13 @@ class Engine:
     def _rebuild_chains(self) -> None:
         """Compute the chain numbers of every version that a change can reach: max_hops derivations below."""
         self._temp("affected", self._models.text("first_affected"))
-        self._temp("frontier", "FROM affected")
-        for _ in range(self._settings.max_hops):
+        self._temp("frontier", self._models.text("first_frontier"))
+        # A changed edge reaches one derivation less, as its parent is one above; but the length of chains one more.
+        hops = self._settings.max_hops - (self._count(f"({self._models.text('newly_rooted')})") == 0)
+        while hops and self._count("frontier"):
             self._temp("frontier", self._models.text("next_affected"))
-            if not self._count("frontier"):
-                break
             self._db.execute("INSERT INTO affected FROM frontier")
+            hops -= 1
         self._temp("links", self._models.text("links", changed="affected"))
         self._temp("known_chains")
         self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
@@ -309,6 +310,7 @@ class Engine:
         self._temp("structural_evaluations")
 
     def _await_quiet(self, arrived_at: datetime) -> None:
+        self._temp("reparented")
         self._temp("awaiting", parameters={"arrived_at": arrived_at})
         self._run("merge_pending")
 
