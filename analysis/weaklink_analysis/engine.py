@@ -240,7 +240,7 @@ class Engine:
         self._temp("links", self._models.text("links", changed="affected"))
         self._temp("known_chains")
         self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
-        self._compute_chains("affected")
+        self._compute_chains(self._models.text("nodes", changed="affected"), "FROM links", "FROM standing")
         self._temp("changed_chains")
         self._run("merge_chains")
         self._db.unregister("computed")
@@ -249,16 +249,13 @@ class Engine:
         """Compute the chain numbers of every version anew."""
         self._db.execute("DROP TABLE chains")
         self._run("chains")
-        self._temp("links")
-        self._temp("standing", "FROM chains")
-        self._compute_chains(None)
+        self._compute_chains(*map(self._models.text, ("nodes", "links")), "FROM chains")
         self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
         self._db.unregister("computed")
 
-    def _compute_chains(self, affected: str | None) -> None:
-        """Have the numbers of the affected as `computed`, but for `others`."""
-        nodes = self._db.sql(self._models.text("nodes", changed=affected)).to_arrow_table()
-        links, standing = (self._db.sql(f"FROM {name}").to_arrow_table() for name in ("links", "standing"))
+    def _compute_chains(self, *inputs: str) -> None:
+        """Have the numbers of the affected as `computed`, but for `others`; inputs: queries of nodes, links, standing."""
+        nodes, links, standing = (self._db.sql(query).to_arrow_table() for query in inputs)
         self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
         self._temp("looping", "SELECT version_key FROM computed WHERE loops")
         # A walk costs much even if it starts nowhere.
@@ -266,8 +263,10 @@ class Engine:
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._models.text("operation_references"))
-        for name in ("named_versions", "resolved", "changed_resolutions"):
+        # Without references it does not matter which ones were resolved last.
+        for name in ("named_versions", "resolved") if self._count("refs") else ():
             self._temp(name)
+        self._temp("changed_resolutions")
         self._run("merge_resolutions")
 
     def _collect_changes(self) -> None:
