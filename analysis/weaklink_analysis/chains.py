@@ -75,18 +75,18 @@ class _Order:
 
 
 class _Graph:
-    """Nodes in order of their keys, and links in order of their children."""
+    """Nodes in order of their keys, and links, those of a child together."""
 
     def __init__(self, nodes: pa.Table, links: pa.Table, max_hops: int) -> None:
         keys = _ints(nodes, "version_key")
-        place = np.argsort(keys, kind="stable")
+        place = _ascending(keys)
         self.key, self.max_hops = keys[place], max_hops
         self.declared = _doubles(nodes, "declared")[place]
         self.affected = _slice(nodes.column("affected").to_numpy()[place])
         self.places, self.order = _Places(self.key), _Order(nodes.column("memory_id"), place)
         self.child = self.places.of(_ints(links, "child_key"))
         self.parent = self.places.of(_ints(links, "parent_key"))
-        if np.any(self.child[1:] < self.child[:-1]):
+        if not _together(self.child, len(keys)):
             order = np.argsort(self.child, kind="stable")
             self.child, self.parent = self.child[order], self.parent[order]
         self.missing = self.key < 1
@@ -178,6 +178,23 @@ class _Graph:
         if nodes.any():
             below[self.child[nodes[self.parent]]] = True
         return below
+
+
+def _ascending(keys: Ints) -> Ints:
+    """Where keys, which are distinct, are in ascending order."""
+    first, span = keys.min(), int(np.ptp(keys)) + 1
+    if span > 4 * len(keys):
+        return np.argsort(keys)
+    slots = np.full(span, -1)
+    slots[keys - first] = np.arange(len(keys))
+    return slots[slots >= 0]
+
+
+def _together(children: Ints, nodes: int) -> bool:
+    """Whether equal ones, of so many nodes, stand together."""
+    starts, seen = _starts(children), np.zeros(nodes, np.bool_)
+    seen[children[starts]] = True
+    return len(starts) == np.count_nonzero(seen)
 
 
 def _starts(children: Ints) -> Ints:

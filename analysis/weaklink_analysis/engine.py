@@ -254,7 +254,7 @@ class Engine:
         self._db.unregister("computed")
 
     def _compute_chains(self, *inputs: str) -> None:
-        """Have the numbers of the affected as `computed`, but for `others`; inputs: queries of nodes, links, standing."""
+        """Have the numbers of the affected as `computed`, but for `others`; of what these queries find."""
         nodes, links, standing = (self._db.sql(query).to_arrow_table() for query in inputs)
         self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
         self._temp("looping", "SELECT version_key FROM computed WHERE loops")

@@ -1,5 +1,7 @@
 -- Grain: an affected version, a parent of one, or who is the weakest above such a parent.
 -- Also what stands for unresolved parents, below 1.
+SELECT 0 AS version_key, NULL AS memory_id, NULL AS declared, FALSE AS affected
+UNION ALL
 {%- if changed %}
 SELECT v.version_key, v.memory_id, v.declared, a.version_key IS NOT NULL AS affected
 FROM versions AS v
@@ -14,8 +16,6 @@ LEFT JOIN {{ changed }} AS a ON v.version_key = a.version_key
 {%- else %}
 SELECT version_key, memory_id, declared, TRUE AS affected FROM versions
 {%- endif %}
-UNION ALL
-SELECT 0, NULL, NULL, FALSE
 {%- if stand_in is not none %}
 UNION ALL
 SELECT -n.name_key, n.memory_id, {{ stand_in | double }}, FALSE
