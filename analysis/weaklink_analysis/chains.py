@@ -199,7 +199,9 @@ def _together(children: Ints, nodes: int) -> bool:
 
 def _starts(children: Ints) -> Ints:
     """Where in an array of equal ones that stand together each one begins."""
-    return np.flatnonzero(np.diff(children, prepend=-1))
+    begins = np.ones(len(children), np.bool_)
+    np.not_equal(children[1:], children[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
 
 
 def _slice(chosen: npt.NDArray[np.bool_]) -> slice | Ints:
