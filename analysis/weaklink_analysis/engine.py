@@ -79,7 +79,7 @@ class Engine:
         self._db.register("incoming_operations", _operations(batch, spans))
         self._db.register("incoming_marks", _marks(batch, spans))
         self._temp("asked_names")
-        self._temp("known_names", "FROM names SEMI JOIN asked_names USING (hash)")
+        self._temp("known_names", self._models.text("known_names", changed="asked_names"))
         self._temp("new_names")
         self._db.execute("INSERT INTO names BY NAME FROM new_names; INSERT INTO known_names BY NAME FROM new_names")
         self._run("merge_marks")
@@ -220,7 +220,7 @@ class Engine:
         self._temp("parent_names")
         # A version is nearly always as new as its operation, and then `admit` has found the names.
         if self._count("(FROM parent_names ANTI JOIN known_names USING (hash))"):
-            self._temp("known_names", "FROM names SEMI JOIN parent_names USING (hash)")
+            self._temp("known_names", self._models.text("known_names", changed="parent_names"))
         self._temp("known_edges")
         self._temp("refs", self._models.text("parent_references"))
         for name in ("named_versions", "resolved", "changed_edges"):
@@ -231,16 +231,17 @@ class Engine:
     def _rebuild_chains(self) -> None:
         """Compute the chain numbers of every version that a change can reach: max_hops derivations below."""
         self._temp("affected", self._models.text("first_affected"))
-        self._temp("frontier", "FROM affected")
-        for _ in range(self._settings.max_hops):
+        self._temp("frontier", self._models.text("first_frontier"))
+        # A changed edge reaches one derivation less, as its parent is one above; but the length of chains one more.
+        hops = self._settings.max_hops - (self._count(f"({self._models.text('newly_rooted')})") == 0)
+        while hops and self._count("frontier"):
             self._temp("frontier", self._models.text("next_affected"))
-            if not self._count("frontier"):
-                break
             self._db.execute("INSERT INTO affected FROM frontier")
+            hops -= 1
         self._temp("links", self._models.text("links", changed="affected"))
         self._temp("known_chains")
         self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
-        self._compute_chains("affected")
+        self._compute_chains(self._models.text("nodes", changed="affected"), "FROM links", "FROM standing")
         self._temp("changed_chains")
         self._run("merge_chains")
         self._db.unregister("computed")
@@ -249,16 +250,13 @@ class Engine:
         """Compute the chain numbers of every version anew."""
         self._db.execute("DROP TABLE chains")
         self._run("chains")
-        self._temp("links")
-        self._temp("standing", "FROM chains")
-        self._compute_chains(None)
+        self._compute_chains(*map(self._models.text, ("nodes", "links")), "FROM chains")
         self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
         self._db.unregister("computed")
 
-    def _compute_chains(self, affected: str | None) -> None:
-        """Have the numbers of the affected as `computed`, but for `others`."""
-        nodes = self._db.sql(self._models.text("nodes", changed=affected)).to_arrow_table()
-        links, standing = (self._db.sql(f"FROM {name}").to_arrow_table() for name in ("links", "standing"))
+    def _compute_chains(self, *inputs: str) -> None:
+        """Have the numbers of the affected as `computed`, but for `others`; of what these queries find."""
+        nodes, links, standing = (self._db.sql(query).to_arrow_table() for query in inputs)
         self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
         self._temp("looping", "SELECT version_key FROM computed WHERE loops")
         # A walk costs much even if it starts nowhere.
@@ -266,8 +264,10 @@ class Engine:
 
     def _resolve_operations(self) -> None:
         self._temp("refs", self._models.text("operation_references"))
-        for name in ("named_versions", "resolved", "changed_resolutions"):
+        # Without references it does not matter which ones were resolved last.
+        for name in ("named_versions", "resolved") if self._count("refs") else ():
             self._temp(name)
+        self._temp("changed_resolutions")
         self._run("merge_resolutions")
 
     def _collect_changes(self) -> None:
@@ -314,6 +314,7 @@ class Engine:
         self._temp("structural_evaluations")
 
     def _await_quiet(self, arrived_at: datetime) -> None:
+        self._temp("reparented")
         self._temp("awaiting", parameters={"arrived_at": arrived_at})
         self._run("merge_pending")
 

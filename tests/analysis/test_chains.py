@@ -47,6 +47,15 @@ def test_a_late_parent_reaches_all_that_stood_on_it(analysis: Analysis) -> None:
     }
 
 
+def test_a_late_root_makes_the_longest_chain_truncated(analysis: Analysis) -> None:
+    """The length of a chain counts one derivation more than confidences reach: it too follows a parent that is late."""
+    chain = [write(1, n + 1, f"m{n}", 0.9, at=n, parents=[f"m{n - 1}"] if n else []) for n in range(8)]
+    analysis.feed(chain[1:])
+    assert numbers(analysis, "chain_depth", "chain_truncated")["m6"] == (5, False)
+    analysis.feed(chain[:1])
+    assert numbers(analysis, "chain_depth", "chain_truncated")["m6"] == (6, True)
+
+
 def test_an_ancestor_beyond_the_hops_bounds_nothing(analysis: Analysis) -> None:
     """Ancestors count up to max_hops derivations above; what is longer is truncated, and says so."""
     chain = [

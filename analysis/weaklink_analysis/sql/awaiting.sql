@@ -1,17 +1,4 @@
 -- Grain: a trace to judge, and when its last span arrived. What changed from another trace is due at once.
-WITH changed AS (
-    SELECT version_key FROM changed_memory_versions
-),
--- Versions whose parents are others, or other than they were: a decision may rest on them.
-reparented AS (
-    SELECT child_key FROM changed_edges
-    UNION ALL
-    SELECT child_key FROM removed_edges
-    UNION ALL
-    SELECT e.child_key FROM edges AS e SEMI JOIN changed AS c ON e.parent_key = c.version_key
-    UNION ALL
-    SELECT e.child_key FROM edges AS e SEMI JOIN touched AS t ON e.parent_name_key = t.name_key WHERE e.parent_key IS NULL
-)
 SELECT trace, max(last_arrival) AS last_arrival
 FROM (
     SELECT f.trace, CAST($arrived_at AS TIMESTAMPTZ) AS last_arrival
@@ -21,9 +8,7 @@ FROM (
     UNION ALL
     SELECT trace, TIMESTAMPTZ '1970-01-01 00:00:00+00'
     FROM (
-        SELECT o.trace
-        FROM operations AS o
-        SEMI JOIN changed_memory_operations AS c ON o.row_id = c.row_id AND o.ordinal = c.ordinal
+        SELECT trace FROM changed_memory_operations
         UNION ALL
         SELECT trace FROM removed_operations
         UNION ALL
@@ -34,7 +19,7 @@ FROM (
         SEMI JOIN (
             SELECT name_key FROM touched
             UNION ALL
-            SELECT v.name_key FROM versions AS v SEMI JOIN changed AS c ON v.version_key = c.version_key
+            SELECT v.name_key FROM versions AS v SEMI JOIN changed_memory_versions AS c ON v.version_key = c.version_key
         ) AS t ON c.name_key = t.name_key
         {%- if weighed %}
         UNION ALL

@@ -36,6 +36,7 @@ found AS (
 SELECT
     s.row_id,
     s.ordinal,
+    s.trace,
     s.name_key,
     s.kind,
     f.agent_id,

@@ -1,2 +1,2 @@
-DELETE FROM chains WHERE version_key IN (SELECT version_key FROM changed_chains);
+DELETE FROM chains WHERE rowid IN (SELECT place FROM known_chains SEMI JOIN changed_chains USING (version_key));
 INSERT INTO chains BY NAME FROM changed_chains;
