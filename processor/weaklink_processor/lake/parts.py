@@ -21,6 +21,11 @@ LOW_CARDINALITY = {
         "attributes.key_value.key", "resource_attributes.key_value.key", "resource_attributes.key_value.value",
         "scope_attributes.key_value.key", "span_kind", "session_id", "agent_id",
     ],
+    "memory_operations": [
+        "operation", "environment", "service_name", "store", "memory_type", "namespace", "agent_id",
+        "declared_confidence", "convention", "resolved_store", "effective_confidence", "confidence_flag",
+        "min_threshold", "flag_threshold", "_seq",
+    ],
 }  # fmt: skip
 """Columns that a dictionary makes smaller; on ids and times it only costs time."""
 
