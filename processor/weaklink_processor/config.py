@@ -6,6 +6,7 @@ Names follow the OpenTelemetry Collector's where it has one. docs/configuration.
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -22,7 +23,7 @@ from pydantic import (
     field_validator,
 )
 
-from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric, find_rubric, rubrics_from
+from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h)")
@@ -94,6 +95,8 @@ def _rubrics(value: object, info: ValidationInfo) -> object:
     """Read names of rubrics, and rubrics of one's own as mappings; one alone stands for a list of it."""
     listed = _json(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
     chosen = listed if isinstance(listed, list | tuple) else [listed]
+    # A child process gets the parent's rubrics as mappings, the built-in ones too.
+    chosen = [one["name"] if one in map(asdict, RUBRICS.values()) else one for one in chosen]
     own = rubrics_from([one for one in chosen if isinstance(one, Mapping)], info.data.get("max_hops", 5))
     rubrics = [find_rubric(one["name"] if isinstance(one, Mapping) else str(one), own) for one in chosen]
     names = [rubric.name for rubric in rubrics]

@@ -191,8 +191,14 @@ def test_thresholds_by_name(tmp_path: Path) -> None:
 
 
 def test_children_get_the_same_settings() -> None:
-    """The line that a child reads gives back the parent's settings."""
-    config = load_config(None, {"WEAKLINK_FORWARD__HEADERS": "token=secret"}, {"--forward": "https://there:4317"})
+    """The line that a child reads gives back the parent's settings, whatever they are."""
+    environ = {
+        "WEAKLINK_FORWARD__HEADERS": "token=secret",
+        "WEAKLINK_ANALYSIS__MAX_HOPS": "1",
+        "WEAKLINK_ANALYSIS__RUBRICS": '["memledger/2.0", {"name": "own", "weights": {"cycle": 1}, "max_depth": 1}]',
+        "WEAKLINK_ANALYSIS__DECISIONS": '[{"span_name": "approve *"}]',
+    }
+    config = load_config(None, environ, {"--forward": "https://there:4317"})
     assert Config.model_validate_json(config.model_dump_json()) == config
     assert "secret" not in repr(config)
 
