@@ -96,7 +96,8 @@ def _rubrics(value: object, info: ValidationInfo) -> object:
     listed = _json(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
     chosen = listed if isinstance(listed, list | tuple) else [listed]
     # A child process gets the parent's rubrics as mappings, the built-in ones too.
-    chosen = [one["name"] if one in map(asdict, RUBRICS.values()) else one for one in chosen]
+    built_in = [asdict(rubric) for rubric in RUBRICS.values()]
+    chosen = [one["name"] if isinstance(one, Mapping) and dict(one) in built_in else one for one in chosen]
     own = rubrics_from([one for one in chosen if isinstance(one, Mapping)], info.data.get("max_hops", 5))
     rubrics = [find_rubric(one["name"] if isinstance(one, Mapping) else str(one), own) for one in chosen]
     names = [rubric.name for rubric in rubrics]
