@@ -85,6 +85,10 @@ class Analysis:
 
     def view(self, name: str) -> list[dict[str, object]]:
         """The rows that users see in a view of the engine's published tables."""
+        return self.views(name)[name]
+
+    def views(self, *names: str) -> dict[str, list[dict[str, object]]]:
+        """The same of several views at one moment: making them costs more than asking them."""
         with duckdb.connect() as catalogue:
             catalogue.execute("CREATE SCHEMA lake")
             for table in PUBLISHED:
@@ -93,8 +97,7 @@ class Analysis:
             for view, statement in zip(VIEWS, create_statements(self.settings), strict=False):
                 if view not in FROM_SPANS_AND_HISTORY:
                     catalogue.execute(statement)
-            rows: list[dict[str, object]] = catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist()
-            return rows
+            return {name: catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist() for name in names}
 
     def memories(self) -> dict[str, dict[str, object]]:
         """The newest version of each memory by its id."""
