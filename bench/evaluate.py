@@ -23,7 +23,7 @@ import pyarrow as pa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from load import DAWN, STEP, Attributes, _key_values
+from load import DAWN, STEP, Attributes, key_values
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
@@ -75,7 +75,7 @@ def request(made: list[Trace]) -> bytes:
                     name=name,
                     start_time_unix_nano=start,
                     end_time_unix_nano=start + STEP,
-                    attributes=_key_values(attributes),
+                    attributes=key_values(attributes),
                 )
             )
     return message.SerializeToString()

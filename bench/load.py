@@ -121,7 +121,7 @@ class Run:
                     start_time_unix_nano=self.now,
                     end_time_unix_nano=self.now + (self.rng.randrange(STEP) if position else len(TRACE) * STEP),
                     flags=0x101,
-                    attributes=_key_values(attributes(self)),
+                    attributes=key_values(attributes(self)),
                 )
 
     def invoke(self) -> Attributes:
@@ -230,14 +230,15 @@ def requests(spans_per_request: int, seed: int = 0) -> Iterator[bytes]:
     while True:
         message = ExportTraceServiceRequest()
         resource_spans = message.resource_spans.add()
-        resource_spans.resource.attributes.extend(_key_values(RESOURCE))
+        resource_spans.resource.attributes.extend(key_values(RESOURCE))
         scope_spans = resource_spans.scope_spans.add()
         scope_spans.scope.name = "bench"
         scope_spans.spans.extend(islice(spans, spans_per_request))
         yield message.SerializeToString()
 
 
-def _key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
+def key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
+    """Return attributes as a span has them."""
     return [KeyValue(key=key, value=_any_value(value)) for key, value in attributes.items()]
 
 

@@ -44,6 +44,9 @@ EVALUATED = (Published("decisions", ("trace_id", "span_id")), Published("evaluat
 
 PUBLISHED = ABSORBED + EVALUATED
 
+REVISED = "(FROM changed_evaluations WHERE revised)"
+"""The keys of evaluations that got a new revision."""
+
 
 class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
@@ -137,16 +140,14 @@ class Engine:
 
     def revisions(self) -> pa.Table:
         """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
-        self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
-        return self._db.sql(self._models.text("evaluation_history", changed="revised_keys")).to_arrow_table()
+        return self._db.sql(self._models.text("evaluation_history", changed=REVISED)).to_arrow_table()
 
     def revised(self, scopes: Collection[str]) -> list[Evaluation]:
         """The revisions of the last `evaluate` that a backend is to hear of, as values.
 
         Of these scopes: decision, trace, session. Without a score only where an earlier one had one.
         """
-        self._temp("revised_keys", "FROM changed_evaluations WHERE revised")
-        text = self._models.text("revised_evaluations", changed="revised_keys")
+        text = self._models.text("revised_evaluations", changed=REVISED)
         rows = self._db.sql(text, params={"scopes": list(scopes)}).to_arrow_table().to_pylist()
         return [_evaluation(row) for row in rows]
 

@@ -1,15 +1,3 @@
+{%- from 'walk.jinja' import walk -%}
 -- Grain: a version that is one of these keys (hop 0), or that was derived from one, at its fewest hops.
--- The derivations are materialised so that every level probes the same hash table.
-WITH RECURSIVE edges AS MATERIALIZED (
-    SELECT d.child_key, d.parent_key FROM lake.derivations AS d WHERE d.parent_key IS NOT NULL
-),
-walk(version_key, hop) USING KEY (version_key) AS (
-    SELECT unnest(keys), 0
-    UNION
-    SELECT e.child_key, min(w.hop) + 1
-    FROM walk AS w
-    INNER JOIN edges AS e ON w.version_key = e.parent_key
-    ANTI JOIN recurring.walk AS r ON e.child_key = r.version_key
-    GROUP BY e.child_key
-)
-SELECT w.version_key, w.hop FROM walk AS w
+{{ walk('parent_key', 'child_key') }}
