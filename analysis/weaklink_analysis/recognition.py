@@ -63,6 +63,7 @@ class Recogniser:
         """`connection` keeps nothing; one of an in-memory database will do. `matchers`: which spans else decide."""
         self._db = connection
         self._contexts = plain_model("contexts", matchers=matchers)
+        self._operations, self._marks = map(plain_model, ("recognised_operations", "recognised_marks"))
         self._attributes = tuple(dict.fromkeys((*attributes_read(), *(key for m in matchers for key in m.attributes))))
 
     def recognise(self, batch: SpanBatch) -> Recognised:
@@ -74,8 +75,8 @@ class Recogniser:
             cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
             cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(incoming)}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations = cursor.sql(plain_model("recognised_operations")).to_arrow_table()
-            marks = cursor.sql(plain_model("recognised_marks")).to_arrow_table()
+            operations = cursor.sql(self._operations).to_arrow_table()
+            marks = cursor.sql(self._marks).to_arrow_table()
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
 
