@@ -26,7 +26,7 @@ from ingest import MILLION, machine
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recognised
-from weaklink_processor.analyst.state import State
+from weaklink_processor.analyst.state import ROW_GROUP_SIZE, State
 
 PARENTS_AMONG = 1000
 """A version derives from some of the last so many."""
@@ -38,6 +38,8 @@ WALKED, WALKS = 3_000, 500
 """Records that memledger keeps, and how many of them have their chain walked."""
 
 RUNS = 3
+STEPS = 10
+"""Each reads parts of the file that none before it did, the later ones less."""
 
 MADE = """
     SELECT
@@ -81,7 +83,9 @@ class Stored:
     """A state file of the analyst with versions in it, one a memory, whose chains are still to be computed."""
 
     def __init__(self, path: Path, versions: int, most_parents: int, threads: int) -> None:
-        with duckdb.connect(str(path)) as maker:
+        with duckdb.connect() as maker:
+            maker.execute(f"ATTACH '{path}' AS made_up (ROW_GROUP_SIZE {ROW_GROUP_SIZE})")
+            maker.execute("USE made_up")
             for sequence in ("name_keys", "version_keys"):
                 maker.execute(f"CREATE SEQUENCE {sequence} START {versions + 1}")
             maker.execute("SET preserve_insertion_order = false")
@@ -119,17 +123,16 @@ class Stored:
             FROM operations
         """)
         maker.execute("""
-            INSERT INTO names SELECT name_key, environment, memory_id,
-                md5_number_lower(environment || chr(0) || memory_id)::UBIGINT FROM versions
+            INSERT INTO names SELECT name_key, environment, memory_id FROM versions
         """)
         maker.execute("""
             INSERT INTO edges SELECT i, p, p, FALSE FROM (SELECT i, unnest(parents) AS p FROM made)
         """)
 
-    def absorb(self, new: int, late: int) -> None:
+    def absorb(self, new: int, late: int, when: str = "") -> None:
         """Take in a batch of new versions and late changes, as the analyst does, and commit."""
         batch, first = self._batch(new, late)
-        with measured(f"{new:,} new versions and {late} late changes"):
+        with measured(f"{new:,} new versions and {late} late changes{when}"):
             self.database.begin()
             self.engine.start()
             sifted = self.engine.sift(batch, first, lambda _: {})
@@ -232,8 +235,9 @@ def main() -> None:
         ours, theirs = best[USUAL], asyncio.run(walked(folder)) * MILLION
         print(f"{ours:.2f} us a version, {theirs:,.0f} us a walk of memledger's: {theirs / ours:,.0f} times as long")
         stored, _ = renewed(folder, chosen.stored, USUAL, chosen.threads)
+        stored.absorb(1, 0, ", the first after a start")
         for new, late in ((10_000, 100), (1_000, 10)):
-            for _ in range(RUNS):
+            for _ in range(STEPS):
                 stored.absorb(new, late)
         stored.database.close()
 

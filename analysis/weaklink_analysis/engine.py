@@ -9,6 +9,7 @@ and the look-up of stored spans are arguments, and transactions are the caller's
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, cast
 
 import duckdb
@@ -20,6 +21,7 @@ from weaklink_analysis.chains import chain_numbers
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.models import Models
+from weaklink_analysis.names import NameIndex
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recognised
 
@@ -82,9 +84,8 @@ class Engine:
         self._db.register("incoming_operations", _operations(batch, spans))
         self._db.register("incoming_marks", _marks(batch, spans))
         self._temp("asked_names")
-        self._temp("known_names", self._models.text("known_names", changed="asked_names"))
-        self._temp("new_names")
-        self._db.execute("INSERT INTO names BY NAME FROM new_names; INSERT INTO known_names BY NAME FROM new_names")
+        self._look_up_names("asked_names")
+        self._add_names()
         self._run("merge_marks")
         self._run("merge_operations")
         self._db.unregister("incoming_marks")
@@ -167,7 +168,7 @@ class Engine:
         self._run("merge_policies")
         self._run("everything_touched")
         self._rebuild_versions()
-        self._temp("changed_versions", "FROM versions")
+        self._temp("changed_versions", "SELECT *, TRUE AS known FROM versions")
         self._rebuild_edges()
         self.renew_chains()
         self._resolve_operations()
@@ -185,6 +186,30 @@ class Engine:
         settings["clock_skew_ns"] = int(self._settings.clock_skew_seconds * 1_000_000_000)
         self._constant("settings", [settings])
         self.start()
+
+    def _look_up_names(self, asked: str) -> None:
+        """Have as `known_names` those stored names whose hash one of the asked ones has, and some others."""
+        (hashes,) = self._db.execute(f"SELECT hash FROM {asked}").fetchnumpy().values()
+        self._db.register("found_names", pa.table({"name_key": self._names.find(hashes)}))
+        self._temp("known_names")
+        self._db.unregister("found_names")
+
+    def _add_names(self) -> None:
+        self._temp("new_names")
+        for table in ("names", "known_names"):
+            self._db.execute(f"INSERT INTO {table} BY NAME SELECT * EXCLUDE (hash) FROM new_names")
+        self._index_names(self._names, "SELECT hash, name_key FROM new_names")
+
+    @cached_property
+    def _names(self) -> NameIndex:
+        names = NameIndex()
+        # Not kept: another release of DuckDB may hash otherwise.
+        self._index_names(names, "SELECT hash(environment, memory_id), name_key FROM names")
+        return names
+
+    def _index_names(self, index: NameIndex, query: str) -> None:
+        hashes, keys = self._db.execute(query).fetchnumpy().values()
+        index.add(hashes, keys)
 
     def _forget(self, superseded: Sequence[int]) -> None:
         self._temp(
@@ -220,8 +245,9 @@ class Engine:
     def _rebuild_edges(self) -> None:
         self._temp("parent_names")
         # A version is nearly always as new as its operation, and then `admit` has found the names.
-        if self._count("(FROM parent_names ANTI JOIN known_names USING (hash))"):
-            self._temp("known_names", self._models.text("known_names", changed="parent_names"))
+        unknown = "ANTI JOIN known_names AS k ON p.environment = k.environment AND p.parent_id = k.memory_id"
+        if self._count(f"parent_names AS p {unknown}"):
+            self._look_up_names("parent_names")
         self._temp("known_edges")
         self._temp("refs", self._models.text("parent_references"))
         for name in ("named_versions", "resolved", "changed_edges"):

@@ -27,7 +27,7 @@ def environment(*folders: str) -> Environment:
 
 
 _ENVIRONMENT = environment("sql", "views")
-_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded", "name_hash")
+_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded")
 _WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
 """Where memory ids of weakest ancestors are: versions, and unresolved parents where these count."""
 

@@ -231,11 +231,11 @@ def _emit_worker(config: Config, queue: "QueueStore", state: "State", settings: 
             queue.forget(known)
     if config.forward.url is None or consumer is None:
         return None
-    numbers_of = memory_numbers(state.connection, settings) if config.forward.enrich else no_numbers
+    numbers_of = memory_numbers(state, settings) if config.forward.enrich else no_numbers
     return EmitWorker(
         OtlpExporter(config.forward.url, _export_settings(config)),
-        forward_feed(queue, state.connection, consumer, numbers_of),
-        outbox_feed(queue, state.connection, consumer),
+        forward_feed(queue, state, consumer, numbers_of),
+        outbox_feed(queue, state, consumer),
     )
 
 

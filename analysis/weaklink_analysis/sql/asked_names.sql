@@ -1,5 +1,5 @@
 -- Grain: an environment and a memory id that this batch names.
-SELECT environment, memory_id, {{ name_hash('environment', 'memory_id') }} AS hash
+SELECT environment, memory_id, hash(environment, memory_id) AS hash
 FROM (
     SELECT environment, memory_id FROM incoming_operations WHERE memory_id IS NOT NULL
     UNION

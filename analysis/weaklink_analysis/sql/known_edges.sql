@@ -2,7 +2,7 @@
 SELECT e.*, e.rowid AS place
 FROM edges AS e
 SEMI JOIN (
-    SELECT version_key FROM changed_versions UNION ALL SELECT version_key FROM removed_versions
+    SELECT version_key FROM changed_versions WHERE known UNION ALL SELECT version_key FROM removed_versions
 ) AS v ON e.child_key = v.version_key
 UNION
 SELECT e.*, e.rowid AS place

@@ -24,8 +24,7 @@ CREATE TABLE IF NOT EXISTS citations (
 );
 
 -- Grain: an environment and a memory id that something named, as its own record or as a parent.
--- They are found by the hash: a look-up by text costs ten times as much.
-CREATE TABLE IF NOT EXISTS names (name_key BIGINT, environment VARCHAR, memory_id VARCHAR, hash UBIGINT);
+CREATE TABLE IF NOT EXISTS names (name_key BIGINT, environment VARCHAR, memory_id VARCHAR);
 
 -- Grain: a memory touched by a span.
 CREATE TABLE IF NOT EXISTS operations (

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-import duckdb
 import pyarrow as pa
 
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
+from weaklink_processor.analyst.state import State
 from weaklink_processor.emit.enrich import span_keys
 from weaklink_processor.emit.feed import Feed, ForwardRow, MemoryNumbers, OutboxRow, SpanKey
 from weaklink_processor.queue.store import QueueStore
@@ -19,7 +19,7 @@ NumbersOf: TypeAlias = Callable[[Iterable[bytes]], Mapping[SpanKey, MemoryNumber
 """Requests -> the numbers of those of their spans that are to be enriched."""
 
 
-def memory_numbers(state: duckdb.DuckDBPyConnection, settings: Settings) -> NumbersOf:
+def memory_numbers(state: State, settings: Settings) -> NumbersOf:
     """The numbers of memory spans as they are in the state at the time of the call."""
     # As below: an engine and a cursor of the worker's own.
     engine = Engine(state.cursor(), settings)
@@ -45,7 +45,7 @@ def no_numbers(_: Iterable[bytes]) -> Mapping[SpanKey, MemoryNumbers]:
 
 
 def forward_feed(
-    queue: QueueStore, state: duckdb.DuckDBPyConnection, consumer: str, numbers_of: NumbersOf = no_numbers
+    queue: QueueStore, state: State, consumer: str, numbers_of: NumbersOf = no_numbers
 ) -> Feed[ForwardRow]:
     """Rows that the analyst is done with: until then it is not known which spans in them are weaklink's own."""
     # Made here, on the analyst's thread; used on the worker's only.
@@ -69,7 +69,7 @@ def forward_feed(
     return Feed(read, lambda: queue.progress(consumer), lambda offset: queue.release(consumer, offset))
 
 
-def outbox_feed(queue: QueueStore, state: duckdb.DuckDBPyConnection, mark: str) -> Feed[OutboxRow]:
+def outbox_feed(queue: QueueStore, state: State, mark: str) -> Feed[OutboxRow]:
     """EVALUATOR spans in the order in which they were made."""
     cursor = state.cursor()
 
