@@ -14,7 +14,7 @@ HASHES = st.builds(lambda high, low: high << 32 | low, st.integers(0, 5), st.int
 def test_it_finds_every_name_with_an_asked_hash_and_none_that_differs_in_the_high_half(
     batches: list[list[int]], others: list[int]
 ) -> None:
-    """However names came in batches, all with an asked hash are found, each once; no others but those that begin alike."""
+    """However names came in batches, all with an asked hash are found, each once, and else only what begins alike."""
     index = NameIndex()
     names: list[int] = []
     for batch in batches:
