@@ -20,10 +20,8 @@ from typing import Any
 import duckdb
 import evaluators
 import pyarrow as pa
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from load import DAWN, STEP, Attributes, key_values
+from load import Attributes, Trace, request_of
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
@@ -32,7 +30,6 @@ from weaklink_processor.decode.batch import decode
 PAIRS = 5
 """Writes, and reads, of a trace."""
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-Trace = list[tuple[str, Attributes]]
 
 
 def traces(count: int, rng: Random) -> Iterator[Trace]:
@@ -58,27 +55,6 @@ def traces(count: int, rng: Random) -> Iterator[Trace]:
                 }
                 spans.append((f"memledger.memory.{verb}", attributes))
         yield spans
-
-
-def request(made: list[Trace]) -> bytes:
-    """One request with all these traces."""
-    message = ExportTraceServiceRequest()
-    spans = message.resource_spans.add().scope_spans.add().spans
-    for number, trace in enumerate(made):
-        for place, (name, attributes) in enumerate(trace):
-            start = DAWN + (number * len(trace) + place) * STEP
-            spans.append(
-                Span(
-                    trace_id=(number + 1).to_bytes(16),
-                    span_id=(place + 1).to_bytes(8),
-                    parent_span_id=b"" if place == 0 else (1).to_bytes(8),
-                    name=name,
-                    start_time_unix_nano=start,
-                    end_time_unix_nano=start + STEP,
-                    attributes=key_values(attributes),
-                )
-            )
-    return message.SerializeToString()
 
 
 def engine_with(payload: bytes, statements: dict[str, float] | None) -> Engine:
@@ -142,7 +118,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="say where the time goes")
     chosen = parser.parse_args()
     made = list(traces(chosen.traces, Random(0)))
-    payload = request(made)
+    payload = request_of(made)
     ours, theirs = list[float](), list[float]()
     statements: dict[str, float] | None = {} if chosen.profile else None
     for _ in range(chosen.rounds):

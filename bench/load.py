@@ -36,6 +36,8 @@ from weaklink_processor.queue import framing
 
 Value = str | bool | int | float
 Attributes = dict[str, Value]
+Trace = list[tuple[str, Attributes]]
+"""Spans by their names and attributes, the first above all others."""
 
 METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 DISTINCT_SPANS = 102_400
@@ -235,6 +237,27 @@ def requests(spans_per_request: int, seed: int = 0) -> Iterator[bytes]:
         scope_spans.scope.name = "bench"
         scope_spans.spans.extend(islice(spans, spans_per_request))
         yield message.SerializeToString()
+
+
+def request_of(traces: Sequence[Trace], first: int = 1) -> bytes:
+    """Make one request of small traces; `first` is the number of the first, by which its id and its time are given."""
+    message = ExportTraceServiceRequest()
+    spans = message.resource_spans.add().scope_spans.add().spans
+    for number, trace in enumerate(traces, first):
+        for place, (name, attributes) in enumerate(trace):
+            start = DAWN + (number * len(trace) + place) * STEP
+            spans.append(
+                Span(
+                    trace_id=number.to_bytes(16),
+                    span_id=(place + 1).to_bytes(8),
+                    parent_span_id=b"" if place == 0 else (1).to_bytes(8),
+                    name=name,
+                    start_time_unix_nano=start,
+                    end_time_unix_nano=start + STEP,
+                    attributes=key_values(attributes),
+                )
+            )
+    return message.SerializeToString()
 
 
 def key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:

@@ -46,10 +46,8 @@ class _Places:
             self._table[keys - self._first] = np.arange(len(keys), dtype=np.int32)
 
     def of(self, keys: Ints) -> Ints:
-        found: Ints = (
-            self._table[keys - self._first] if len(self._table) else np.searchsorted(self._keys, keys)  # type: ignore[assignment]
-        )
-        return found
+        found = self._table[keys - self._first] if len(self._table) else np.searchsorted(self._keys, keys)
+        return found.astype(np.int64)  # narrower places would be widened anew wherever they index
 
 
 class _Order:
@@ -101,7 +99,7 @@ class _Graph:
             lowest, tie = self._weakest(reach, order, newly, low)
             lowest[there], tie[there] = self._stored(standing, hop)
             newly = lowest < low
-            at[newly] = tie[newly] & _PLACE
+            np.copyto(at, tie & _PLACE, where=newly)
             low, reach, order = lowest, lowest, tie + _ONE_HOP
             none = np.isinf(low[mine])
             columns[f"low_{hop}"] = pa.array(low[mine], mask=none)
@@ -127,8 +125,9 @@ class _Graph:
             lowest = np.minimum.reduceat(values, starts)
             lower = lowest < low[children]
             weakest = np.flatnonzero(values == np.repeat(np.where(lower, lowest, np.nan), counts))
-            low[children[lower]] = lowest[lower]
-            tie[children[lower]] = self._first(child[weakest], order[parent[weakest]])
+            children = np.compress(lower, children)
+            low[children] = np.compress(lower, lowest)
+            tie[children] = self._first(child[weakest], order[parent[weakest]])
         return low, tie
 
     def _first(self, children: Ints, orders: Ints) -> Ints:
@@ -137,11 +136,12 @@ class _Graph:
         if len(starts) == len(orders):
             return orders
         counts = np.diff(starts, append=len(orders))
-        first, tied = orders[starts], orders[np.repeat(counts > 1, counts)]
-        counts = counts[counts > 1]
+        several = counts > 1
+        first, tied = orders[starts], np.compress(np.repeat(several, counts), orders)
+        counts = np.compress(several, counts)
         in_order, rank = self.order.of(tied & _PLACE)
         nearest = np.minimum.reduceat((tied & ~_PLACE) + rank, np.cumsum(counts) - counts)
-        first[np.diff(starts, append=len(orders)) > 1] = (nearest & ~_PLACE) + in_order[nearest & _PLACE]
+        first[several] = (nearest & ~_PLACE) + in_order[nearest & _PLACE]
         return first
 
     def _stored(self, standing: pa.Table, hop: int) -> tuple[Doubles, Ints]:
@@ -176,7 +176,7 @@ class _Graph:
         """Those with a parent among the nodes."""
         below = np.zeros(len(self.key), np.bool_)
         if nodes.any():
-            below[self.child[nodes[self.parent]]] = True
+            below[np.compress(nodes[self.parent], self.child)] = True
         return below
 
 

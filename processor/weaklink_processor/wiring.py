@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
@@ -58,8 +58,8 @@ def open_queue(config: Config) -> "Iterator[QueueStore]":
 
 
 @contextmanager
-def open_catalogue(config: Config, threads: int | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Open the views read-only, times shown in UTC. `threads`: DuckDB's, by default one a core.
+def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open the views read-only, times shown in UTC.
 
     Raises:
         UsageError: there is no data folder, or nothing has been published yet.
@@ -70,8 +70,7 @@ def open_catalogue(config: Config, threads: int | None = None) -> "Iterator[duck
     require_data_dir(config)
     if not is_published(config):
         raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
-    options: dict[str, Any] = {"threads": threads} if threads else {}
-    with duckdb.connect(path, read_only=True, config=options) as catalogue:
+    with duckdb.connect(path, read_only=True) as catalogue:
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
 

@@ -1,4 +1,4 @@
--- Grain: a version of a touched name, as it is with this batch.
+-- Grain: a version of a touched name, as it is with this batch: what of it may change. The rest is as its span said.
 -- A write makes one, unless its span failed or a conflict resolver refused it (a child span names the same memory).
 -- Reads make one for each run of equal confidences that they show before the memory's first write.
 WITH writes AS (
@@ -68,11 +68,8 @@ SELECT
     o.row_id,
     o.ordinal,
     o.name_key,
-    o.environment,
-    o.service_name,
     r.store,
     o.store AS named_store,
-    o.memory_id,
     r.version,
     o.time_ns,
     o.trace,
@@ -81,11 +78,8 @@ SELECT
     -- Of an observed version never by inheritance: the reader is not the author.
     CASE WHEN r.written THEN o.agent_id ELSE o.record_agent END AS agent_id,
     CASE WHEN r.written THEN o.session_id ELSE o.record_session END AS session_id,
-    o.memory_type,
-    o.namespace,
     coalesce(o.confidence, settings.assumed_confidence) AS declared,
     CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
-    o.hedged,
     o.min_threshold,
     o.flag_threshold
 FROM ranked AS r

@@ -1,6 +1,7 @@
 """The ancestors of a memory version, read from the lake in bulk."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -93,9 +94,18 @@ def own_versions(catalogue: duckdb.DuckDBPyConnection, one: Key) -> dict[int, fl
 
 def walk(catalogue: duckdb.DuckDBPyConnection, own: Iterable[int]) -> tuple[int, int]:
     """Make `reached`: these versions and all that were derived from one. Returns the lowest and highest key in it."""
-    catalogue.execute(_REACHED, {"keys": sorted(own)})
+    with walking(catalogue):
+        catalogue.execute(_REACHED, {"keys": sorted(own)})
     low, high = catalogue.execute(_REACHED_BOUNDS).fetchall()[0]
     return low, high
+
+
+@contextmanager
+def walking(catalogue: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """One thread for a recursive query: several now and then wait seconds for each other."""
+    catalogue.execute("SET threads = 1")
+    yield
+    catalogue.execute("RESET threads")
 
 
 def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
@@ -105,7 +115,8 @@ def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:
 
 def load_ancestry(catalogue: duckdb.DuckDBPyConnection, root: Key) -> Ancestry:
     """Read a version and its ancestors, each once, however deep they lie in two scans."""
-    catalogue.execute(_ANCESTORS, {"key": root.version_key})
+    with walking(catalogue):
+        catalogue.execute(_ANCESTORS, {"key": root.version_key})
     low, high = catalogue.execute(_BOUNDS).fetchall()[0]
     bounds = {"low": low, "high": high}  # by which whole row groups are left out
     rows = catalogue.execute(_VERSIONS, bounds).fetchall()

@@ -17,7 +17,7 @@ from rich.text import Text
 from weaklink_processor import wiring
 from weaklink_processor.commands.ancestry import Key, own_versions, walk
 from weaklink_processor.commands.chain_tree import printable
-from weaklink_processor.commands.one_memory import WALKERS, of_one_memory, only
+from weaklink_processor.commands.one_memory import of_one_memory, only
 from weaklink_processor.commands.options import with_config
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.config import Config
@@ -82,7 +82,7 @@ def impact(
     form: str,
 ) -> None:
     """Show what stands on a memory: versions derived from it, reads and decisions, with the hops between."""
-    with wiring.open_catalogue(config, threads=WALKERS) as catalogue:
+    with wiring.open_catalogue(config) as catalogue:
         try:
             one = only(catalogue, memory_id, environment, store)
             if confidence is None:

@@ -11,9 +11,6 @@ from weaklink_processor.commands.ancestry import Key, find_memories, near_ids
 from weaklink_processor.commands.chain_tree import printable
 from weaklink_processor.errors import UsageError
 
-WALKERS = 1
-"""Threads to walk derivations with: those of a recursive query now and then wait seconds for each other."""
-
 
 def of_one_memory(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `memory_id`, `environment` and `store`."""

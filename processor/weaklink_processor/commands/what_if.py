@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
-from weaklink_processor.commands.ancestry import Key, own_versions, walk
+from weaklink_processor.commands.ancestry import Key, own_versions, walk, walking
 
 _DECISIONS = """
     CREATE OR REPLACE TEMP TABLE standing AS
@@ -147,7 +147,9 @@ def _without(
     }
     parents: dict[int, set[int]] = defaultdict(set)
     declared = {key: fact.declared for key, fact in freed.items()}
-    for child, parent, confidence in catalogue.execute(_ABOVE, values).fetchall():
+    with walking(catalogue):
+        above = catalogue.execute(_ABOVE, values).fetchall()
+    for child, parent, confidence in above:
         parents[child].add(parent)
         declared[parent] = confidence
     declared |= dict.fromkeys(own, assumption.confidence)
