@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-_KEY = np.uint64(32)
+_KEY_BITS = np.uint64(32)
 """The low bits of an entry are the name's key, the high ones those of its hash."""
 
 
@@ -27,12 +27,12 @@ class NameIndex:
         """The keys of all names with one of these hashes, and perhaps of some others."""
         first = np.unique(_prefix(hashes))
         found = [run[_between(run, first)] for run in self._runs]
-        keys = np.concatenate([*found, np.empty(0, np.uint64)]) & (np.uint64(1) << _KEY) - np.uint64(1)
+        keys = np.concatenate([*found, np.empty(0, np.uint64)]) & (np.uint64(1) << _KEY_BITS) - np.uint64(1)
         return keys.astype(np.int64)
 
 
 def _prefix(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    return hashes >> _KEY << _KEY
+    return hashes >> _KEY_BITS << _KEY_BITS
 
 
 def _between(run: npt.NDArray[np.uint64], first: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:

@@ -28,6 +28,7 @@ from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubr
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
 _MIB = 1024 * 1024
 _PORTS = 65536
 
@@ -81,6 +82,21 @@ def _header_pairs(value: object) -> object:
     return {name.strip(): text.strip() for name, _, text in pairs}
 
 
+def _tokens(value: object) -> object:
+    """Read a list, in a variable as JSON, of bearer tokens; one alone stands for a list of it."""
+    listed = _json(value) if isinstance(value, str) and value.lstrip().startswith("[") else value
+    tokens = [listed] if isinstance(listed, str) else listed
+    if not isinstance(tokens, list | tuple) or not all(isinstance(t, str) and _TOKEN.fullmatch(t) for t in tokens):
+        raise ValueError("expected tokens of letters, digits and - . _ ~ + / =")
+    return tokens
+
+
+def _passwords(users: dict[str, str]) -> dict[str, str]:
+    if not all(name and ":" not in name and password for name, password in users.items()):
+        raise ValueError("expected names without a colon, each with a password")
+    return users
+
+
 def _mapping(value: object) -> object:
     """Read a mapping that a variable has as JSON."""
     if not isinstance(value, str):
@@ -88,7 +104,7 @@ def _mapping(value: object) -> object:
     try:
         return json.loads(value)
     except ValueError as error:
-        raise ValueError('expected a mapping, in a variable as JSON: {"name": {"min_threshold": 0.5}}') from error
+        raise ValueError('expected a mapping, in a variable as JSON: {"name": ...}') from error
 
 
 def _rubrics(value: object, info: ValidationInfo) -> object:
@@ -124,6 +140,8 @@ Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=
 PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
 Bytes = Annotated[ByteSize, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Tokens = Annotated[tuple[str, ...], BeforeValidator(_tokens), Field(repr=False)]
+Passwords = Annotated[dict[str, str], BeforeValidator(_mapping), AfterValidator(_passwords), Field(repr=False)]
 Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), Field(repr=False)]
 
 
@@ -147,9 +165,17 @@ class Http(Section):
     max_request_body_size: Bytes = ByteSize(64 * _MIB)
 
 
+class Auth(Section):
+    """Who may send spans, to either server; everybody while this is empty."""
+
+    tokens: Tokens = ()
+    users: Passwords = {}
+
+
 class Receiver(Section):
     """How spans come in."""
 
+    auth: Auth = Auth()
     grpc: Grpc = Grpc()
     http: Http = Http()
 

@@ -4,6 +4,7 @@
     ├── UsageError                wrong command line, setting or input file          (exit code 2)
     ├── Refused                   a request that gets an OTLP error for its answer   (receive/status.py)
     │   ├── BadData               not OTLP, or beyond what the format allows          permanent
+    │   ├── Unauthenticated       no credentials, or not ones that count              permanent (receive/credentials.py)
     │   ├── TooLarge              over a size limit, before or after decompression    permanent
     │   └── Overloaded            cannot take data now: full, slow disk, stopping     retryable
     └── BrokenStore               a file of the data folder is not what we wrote

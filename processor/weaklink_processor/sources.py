@@ -22,7 +22,7 @@ FLAGS = {
 }
 """The flags that are settings, by the setting's key."""
 
-_SECRETS = "headers"  # keys so named hold credentials: their values are never shown
+_SECRETS = ("headers", "auth")  # keys so named hold credentials: their values are never shown
 _EXPECTED = {
     "extra_forbidden": "no such setting",
     "path_not_file": "expected the path of a file that exists",
@@ -153,10 +153,14 @@ def _explained(error: ValidationError, given: Mapping[str, _Given]) -> Iterator[
         source = given.get(key, _Given(fault["input"], f"{key} (default)"))
         expected = _EXPECTED.get(fault["type"], fault["msg"]).removeprefix("Value error, ")
         # Within a mapping the entry at fault is named, unless it may be a secret.
-        entry = "" if _SECRETS in key else path.removeprefix(key)
+        entry = "" if _secret(key) else path.removeprefix(key)
         value = fault["input"] if entry else source.value
         yield f"{source.name}{entry}: {_shown(key, value)}: {expected.replace('Input should be', 'expected')}"
 
 
 def _shown(name: str, value: object) -> str:
-    return "(not shown)" if _SECRETS in name.lower() else repr(value)
+    return "(not shown)" if _secret(name) else repr(value)
+
+
+def _secret(name: str) -> bool:
+    return any(secret in name.lower() for secret in _SECRETS)

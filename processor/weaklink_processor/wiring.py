@@ -102,6 +102,7 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
 
     from weaklink_processor.queue.writer import QueueWriter
     from weaklink_processor.receive import process
+    from weaklink_processor.receive.credentials import Credentials
     from weaklink_processor.receive.limits import Limits
 
     settings = process.ReceiverSettings(
@@ -109,6 +110,7 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
         http=config.receiver.http.endpoint,
         grpc_limits=Limits(max_recv_bytes=config.receiver.grpc.max_recv_msg_size_mib * _MIB),
         http_limits=Limits(max_recv_bytes=config.receiver.http.max_request_body_size),
+        credentials=Credentials(config.receiver.auth.tokens, config.receiver.auth.users),
         grace_seconds=_RECEIVER_GRACE_SECONDS,
     )
 

@@ -49,6 +49,12 @@ BAD_FILES = {
     "forward: {endpoint: 'there:0'}": "forward.endpoint: 'there:0': expected HOST:PORT",
     "forward: {headers: token}": "forward.headers: (not shown): expected name=value,name=value",
     "forward: {headers: {a: 5}}": "forward.headers: (not shown): expected a valid string",
+    "receiver: {auth: {tokens: [a b]}}": "receiver.auth.tokens: (not shown): expected tokens of letters, digits and",
+    "receiver: {auth: {tokens: 5}}": "receiver.auth.tokens: (not shown): expected tokens of letters, digits and",
+    "receiver: {auth: {users: [a]}}": "receiver.auth.users: (not shown): expected a valid dictionary",
+    "receiver: {auth: {users: {a: ''}}}": "receiver.auth.users: (not shown): expected names without a colon, each with",
+    "receiver: {auth: {users: {'a:b': c}}}": "receiver.auth.users: (not shown): expected names without a colon, each",
+    "receiver: {auth: {token: secret}}": "receiver.auth.token: (not shown): no such setting; did you mean",
     "forward: {timeout: 0}": "forward.timeout: 0: expected greater than 0",
     "forward: {enrich: perhaps}": "forward.enrich: 'perhaps': expected a valid boolean",
     "forward: {compression: zip}": "forward.compression: 'zip': expected 'none' or 'gzip'",
@@ -173,11 +179,13 @@ def test_notations() -> None:
         "WEAKLINK_ANALYSIS__CLOCK_SKEW": "1.5m",
         "WEAKLINK_QUEUE__MAX_BYTES": "1GiB",
         "WEAKLINK_FORWARD__HEADERS": "a=b, c=d=e",
+        "WEAKLINK_RECEIVER__AUTH__TOKENS": '["one", "two"]',
     }
     config = load_config(None, environ, {})
     assert (config.analysis.quiet_period, config.analysis.clock_skew) == (0.5, 90.0)
     assert config.queue.max_bytes == 1 << 30
     assert config.forward.headers == {"a": "b", "c": "d=e"}
+    assert config.receiver.auth.tokens == ("one", "two")
 
 
 def test_thresholds_by_name(tmp_path: Path) -> None:
@@ -194,6 +202,8 @@ def test_children_get_the_same_settings() -> None:
     """The line that a child reads gives back the parent's settings, whatever they are."""
     environ = {
         "WEAKLINK_FORWARD__HEADERS": "token=secret",
+        "WEAKLINK_RECEIVER__AUTH__TOKENS": "secret",
+        "WEAKLINK_RECEIVER__AUTH__USERS": '{"ann": "secret"}',
         "WEAKLINK_ANALYSIS__MAX_HOPS": "1",
         "WEAKLINK_ANALYSIS__RUBRICS": '["memledger/2.0", {"name": "own", "weights": {"cycle": 1}, "max_depth": 1}]',
         "WEAKLINK_ANALYSIS__DECISIONS": '[{"span_name": "approve *"}]',

@@ -16,6 +16,7 @@ from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from receive.harness import ANY_PORTS, GOOD, Receiver, running
 from weaklink_processor.errors import UsageError
+from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.grpc_server import GrpcServer
 from weaklink_processor.receive.http_server import HttpServer
 from weaklink_processor.receive.intake import Intake
@@ -177,7 +178,7 @@ def test_started_again_at_once() -> None:
 async def test_stop_without_start_and_twice() -> None:
     """Servers that never ran, or already stopped, stop."""
     intake = Intake(nowhere)
-    for server in (GrpcServer(intake, Limits()), HttpServer(intake, Limits())):
+    for server in (server(intake, Limits(), Credentials()) for server in (GrpcServer, HttpServer)):
         await server.stop(1)
         await server.stop(1)
     stop = asyncio.Event()

@@ -104,8 +104,10 @@ def walk(catalogue: duckdb.DuckDBPyConnection, own: Iterable[int]) -> tuple[int,
 def walking(catalogue: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """One thread for a recursive query: several now and then wait seconds for each other."""
     catalogue.execute("SET threads = 1")
-    yield
-    catalogue.execute("RESET threads")
+    try:
+        yield
+    finally:
+        catalogue.execute("RESET threads")
 
 
 def near_ids(catalogue: duckdb.DuckDBPyConnection, memory_id: str) -> list[str]:

@@ -3,7 +3,8 @@
 Nothing else is registered, so the metrics and logs services are UNIMPLEMENTED.
 """
 
-from typing import Final, NoReturn
+from collections.abc import Awaitable, Callable
+from typing import Final, NoReturn, TypeAlias
 
 import grpc
 import grpc.aio
@@ -14,6 +15,7 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
 from weaklink_processor.errors import UsageError, WeaklinkError
 from weaklink_processor.receive.address import Address, listen
+from weaklink_processor.receive.credentials import HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import answer_to, status_of
@@ -23,6 +25,7 @@ HEALTH_NAMES: Final = ("", TRACE_SERVICE)  # the whole server, and its one servi
 STATUS_DETAILS: Final = "grpc-status-details-bin"  # where gRPC carries a google.rpc.Status
 
 Context = grpc.aio.ServicerContext[bytes, bytes]
+Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
 
 log = structlog.get_logger(__name__)
 
@@ -30,18 +33,20 @@ log = structlog.get_logger(__name__)
 class GrpcServer:
     """The gRPC listener; stop works without a start, and twice."""
 
-    def __init__(self, intake: Intake, limits: Limits) -> None:
+    def __init__(self, intake: Intake, limits: Limits, credentials: Credentials) -> None:
         self._intake, self._limits = intake, limits
+        self._door = _Door(credentials)
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
     async def start(self, address: Address) -> Address:
         """Listen, and return the address with its real port; UsageError when that cannot be."""
         self._server = grpc.aio.server(
+            interceptors=(self._door,),
             options=(
                 ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
                 ("grpc.max_receive_message_length", self._limits.max_recv_bytes),  # as sent and decompressed
-            )
+            ),
         )
         # No deserializer: the handler gets the message's bytes.
         methods = {"Export": grpc.unary_unary_rpc_method_handler(self._export)}
@@ -68,6 +73,34 @@ class GrpcServer:
             log.exception("export failed")
             await _refuse(error, context)
         return response.SerializeToString()
+
+
+class _Door(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # it takes none when it runs
+    """Refuses export calls without credentials before their message is read, let alone decompressed."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        if handler_call_details.method.startswith(f"/{TRACE_SERVICE}/"):
+            sent = handler_call_details.invocation_metadata or ()
+            try:
+                self._credentials.check([str(value) for name, value in sent if name == HEADER])
+            except WeaklinkError as error:
+                return _refusal(error)
+        return await continuation(handler_call_details)
+
+
+def _refusal(error: WeaklinkError) -> Handler:
+    # Of a stream of messages none is read unless the handler asks for it.
+    async def refuse(_messages: object, context: Context) -> NoReturn:
+        await _refuse(error, context)
+
+    return grpc.stream_unary_rpc_method_handler(refuse)
 
 
 async def _refuse(error: Exception, context: Context) -> NoReturn:

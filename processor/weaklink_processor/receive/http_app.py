@@ -20,6 +20,7 @@ from starlette.routing import Route
 from weaklink_processor.errors import BadData, Overloaded, WeaklinkError
 from weaklink_processor.receive import otlp_json
 from weaklink_processor.receive.body import read_body
+from weaklink_processor.receive.credentials import CHALLENGE, HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS, NoSuchPath, WrongMethod, WrongType, answer_to, status_of
@@ -59,10 +60,11 @@ JSON: Final = Encoding("application/json", _from_json, _write_json)
 ENCODINGS: Final = {encoding.media_type: encoding for encoding in (PROTOBUF, JSON)}
 
 
-def application(intake: Intake, limits: Limits) -> Starlette:
+def application(intake: Intake, limits: Limits, credentials: Credentials) -> Starlette:
     """Everything that is served over HTTP."""
 
     async def export(request: Request) -> Response:
+        credentials.check(request.headers.getlist(HEADER))  # before anything of the body is read
         encoding = _encoding_of(request)
         if encoding is None:
             sent = request.headers.get("content-type", "")
@@ -101,6 +103,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
     encoding = _encoding_of(request) or JSON
     answer = answer_to(error)
     headers = {"Retry-After": str(RETRY_SECONDS)} if answer.retryable else {}
+    if answer.http is HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = CHALLENGE
     return Response(encoding.write(status_of(error)), answer.http, headers, encoding.media_type)
 
 

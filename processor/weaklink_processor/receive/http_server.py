@@ -8,6 +8,7 @@ from socket import socket
 import uvicorn
 
 from weaklink_processor.receive.address import Address, listen
+from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.http_app import application
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
@@ -31,9 +32,9 @@ class _Server(uvicorn.Server):
 class HttpServer:
     """The HTTP listener; stop works without a start, and twice."""
 
-    def __init__(self, intake: Intake, limits: Limits) -> None:
+    def __init__(self, intake: Intake, limits: Limits, credentials: Credentials) -> None:
         self._config = uvicorn.Config(
-            application(intake, limits),
+            application(intake, limits, credentials),
             http="httptools",
             ws="none",
             lifespan="off",

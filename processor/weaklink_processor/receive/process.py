@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from weaklink_processor.receive.address import Address
+from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.grpc_server import GrpcServer
 from weaklink_processor.receive.http_server import HttpServer
 from weaklink_processor.receive.intake import Append, Intake
@@ -13,12 +14,13 @@ from weaklink_processor.receive.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class ReceiverSettings:
-    """Where to listen, as host:port (port 0: any free one), and how much to take."""
+    """Where to listen, as host:port (port 0: any free one), how much to take, and from whom."""
 
     grpc: str = "127.0.0.1:4317"
     http: str = "127.0.0.1:4318"
     grpc_limits: Limits = field(default_factory=Limits)
     http_limits: Limits = field(default_factory=Limits)
+    credentials: Credentials = field(default_factory=Credentials)
     grace_seconds: int = 5  # for requests under way at a stop
 
 
@@ -39,7 +41,8 @@ async def run_receiver(
     listened on, named with the reason; nothing is left listening then.
     """
     intake = Intake(append)
-    grpc, http = GrpcServer(intake, settings.grpc_limits), HttpServer(intake, settings.http_limits)
+    grpc = GrpcServer(intake, settings.grpc_limits, settings.credentials)
+    http = HttpServer(intake, settings.http_limits, settings.credentials)
     try:
         bound = Bound(
             grpc=await grpc.start(Address.parse(settings.grpc)),

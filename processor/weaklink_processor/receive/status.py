@@ -14,6 +14,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
 from weaklink_processor.errors import BadData, BrokenStore, Overloaded, Refused, TooLarge, WeaklinkError
+from weaklink_processor.receive.credentials import Unauthenticated
 
 RETRY_SECONDS: Final = 1
 """When an overloaded receiver may be tried again; clients back off further on their own."""
@@ -45,6 +46,7 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     TooLarge: Answer(grpc.StatusCode.RESOURCE_EXHAUSTED, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, retryable=False),
     Overloaded: Answer(grpc.StatusCode.UNAVAILABLE, HTTPStatus.SERVICE_UNAVAILABLE, retryable=True),
     BrokenStore: Answer(grpc.StatusCode.UNAVAILABLE, HTTPStatus.SERVICE_UNAVAILABLE, retryable=True),
+    Unauthenticated: Answer(grpc.StatusCode.UNAUTHENTICATED, HTTPStatus.UNAUTHORIZED, retryable=False),
     NoSuchPath: Answer(grpc.StatusCode.UNIMPLEMENTED, HTTPStatus.NOT_FOUND, retryable=False),
     WrongMethod: Answer(grpc.StatusCode.UNIMPLEMENTED, HTTPStatus.METHOD_NOT_ALLOWED, retryable=False),
     WrongType: Answer(grpc.StatusCode.INVALID_ARGUMENT, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, retryable=False),
