@@ -151,9 +151,32 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
+class ServerTls(Section):
+    """How connections to a server are secured; not at all without a certificate."""
+
+    cert_file: FilePath | None = None
+    key_file: FilePath | None = None
+    client_ca_file: FilePath | None = None
+
+    @field_validator("key_file")
+    @classmethod
+    def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if "cert_file" in info.data and (key is None) != (info.data["cert_file"] is None):
+            raise ValueError("expected tls.cert_file and tls.key_file together")
+        return key
+
+    @field_validator("client_ca_file")
+    @classmethod
+    def _secured(cls, authorities: Path | None, info: ValidationInfo) -> Path | None:
+        if authorities is not None and info.data.get("cert_file", authorities) is None:
+            raise ValueError("expected tls.cert_file and tls.key_file too")
+        return authorities
+
+
 class Grpc(Section):
     """The OTLP/gRPC server."""
 
+    tls: ServerTls = ServerTls()
     endpoint: ListenEndpoint = "127.0.0.1:4317"
     max_recv_msg_size_mib: Annotated[int, Field(ge=1, le=2047)] = 64  # gRPC's own limit is a signed 32-bit size
 
@@ -161,6 +184,7 @@ class Grpc(Section):
 class Http(Section):
     """The OTLP/HTTP server."""
 
+    tls: ServerTls = ServerTls()
     endpoint: ListenEndpoint = "127.0.0.1:4318"
     max_request_body_size: Bytes = ByteSize(64 * _MIB)
 

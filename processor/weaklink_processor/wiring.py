@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weaklink_processor.config import Config
+from weaklink_processor.config import Config, ServerTls
 from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from weaklink_processor.emit.worker import EmitWorker
     from weaklink_processor.queue.store import QueueStore
     from weaklink_processor.receive.limits import Limits
+    from weaklink_processor.receive.tls import TlsFiles
 
 _MIB = 1024 * 1024
 _RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
@@ -111,6 +112,8 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
         grpc_limits=Limits(max_recv_bytes=config.receiver.grpc.max_recv_msg_size_mib * _MIB),
         http_limits=Limits(max_recv_bytes=config.receiver.http.max_request_body_size),
         credentials=Credentials(config.receiver.auth.tokens, config.receiver.auth.users),
+        grpc_tls=_tls_files(config.receiver.grpc.tls),
+        http_tls=_tls_files(config.receiver.http.tls),
         grace_seconds=_RECEIVER_GRACE_SECONDS,
     )
 
@@ -125,6 +128,14 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
                 await writer.stop()
 
     asyncio.run(receive())
+
+
+def _tls_files(tls: ServerTls) -> "TlsFiles | None":
+    from weaklink_processor.receive.tls import TlsFiles
+
+    if tls.cert_file is None or tls.key_file is None:
+        return None
+    return TlsFiles(tls.cert_file, tls.key_file, tls.client_ca_file)
 
 
 def _in_this_loop(stop: threading.Event) -> "asyncio.Event":

@@ -86,8 +86,11 @@ def test_the_programs_of_instrument_make_chains(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
-def test_settings_are_settings(block: Block, tmp_path: Path) -> None:
-    """A settings file that a page shows is one that weaklink takes."""
+def test_settings_are_settings(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A settings file that a page shows is one that weaklink takes, where the files that it names are."""
+    monkeypatch.chdir(tmp_path)
+    for name in re.findall(r"[\w-]+\.pem", block.text):
+        (tmp_path / name).touch()
     file = tmp_path / "weaklink.yaml"
     file.write_text(block.text)
     load_config(file, {}, {})

@@ -12,7 +12,7 @@ import click
 
 from weaklink_processor import log
 from weaklink_processor.commands.options import with_config
-from weaklink_processor.config import Config, host_port
+from weaklink_processor.config import Config, Grpc, Http, host_port
 from weaklink_processor.supervise.child import ChildSpec
 from weaklink_processor.supervise.lock import hold
 from weaklink_processor.supervise.ports import concrete
@@ -61,7 +61,7 @@ async def _until_signalled(specs: list[ChildSpec], on_ready: Callable[[], None])
 
 def greeting(config: Config) -> str:
     """Return what to know about a service that is ready: where it listens, and the lines to try it with."""
-    grpc, http = _reachable(config.receiver.grpc.endpoint), _reachable(config.receiver.http.endpoint)
+    grpc, http = _reachable(config.receiver.grpc), _reachable(config.receiver.http)
     folder = config.data_dir.absolute()
     lines = [
         "weaklink is ready",
@@ -77,9 +77,9 @@ def greeting(config: Config) -> str:
     return "\n".join(lines)
 
 
-def _reachable(endpoint: str) -> str:
-    host, port = host_port(endpoint)
-    return f"http://{_ANYWHERE.get(host, host)}:{port}"
+def _reachable(server: Grpc | Http) -> str:
+    host, port = host_port(server.endpoint)
+    return f"{'https' if server.tls.cert_file else 'http'}://{_ANYWHERE.get(host, host)}:{port}"
 
 
 def _program() -> str:

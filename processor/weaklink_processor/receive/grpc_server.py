@@ -19,6 +19,7 @@ from weaklink_processor.receive.credentials import HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import answer_to, status_of
+from weaklink_processor.receive.tls import Tls
 
 TRACE_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
 HEALTH_NAMES: Final = ("", TRACE_SERVICE)  # the whole server, and its one service
@@ -39,7 +40,7 @@ class GrpcServer:
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
-    async def start(self, address: Address) -> Address:
+    async def start(self, address: Address, tls: Tls | None = None) -> Address:
         """Listen, and return the address with its real port; UsageError when that cannot be."""
         self._server = grpc.aio.server(
             interceptors=(self._door,),
@@ -52,7 +53,7 @@ class GrpcServer:
         methods = {"Export": grpc.unary_unary_rpc_method_handler(self._export)}
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(TRACE_SERVICE, methods),))
         add_HealthServicer_to_server(self._health, self._server)
-        port = _bind(self._server, address)
+        port = _bind(self._server, address, tls)
         await self._server.start()
         for name in HEALTH_NAMES:
             await self._health.set(name, HealthCheckResponse.SERVING)
@@ -109,9 +110,11 @@ async def _refuse(error: Exception, context: Context) -> NoReturn:
     await context.abort(answer_to(error).grpc, status.message, details)
 
 
-def _bind(server: grpc.aio.Server, address: Address) -> int:
+def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> int:
     listen(address).close()  # gRPC would not tell why it cannot
     try:
+        if tls:
+            return server.add_secure_port(str(address), tls.grpc_credentials())
         return server.add_insecure_port(str(address))
     except RuntimeError as error:
         raise UsageError(f"cannot listen on {address}: {error}") from error

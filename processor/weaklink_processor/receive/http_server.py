@@ -12,6 +12,7 @@ from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.http_app import application
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.tls import Tls
 
 
 class _Server(uvicorn.Server):
@@ -46,9 +47,10 @@ class HttpServer:
         self._server = _Server(self._config)
         self._serving: asyncio.Task[None] | None = None
 
-    async def start(self, address: Address) -> Address:
+    async def start(self, address: Address, tls: Tls | None = None) -> Address:
         """Listen, and return the address with its real port; UsageError when that cannot be."""
         self._config.load()
+        self._config.ssl = tls.context() if tls else None
         listener = listen(address)
         self._serving = asyncio.create_task(self._server.serve([listener]))
         await self._server.up.wait()

@@ -10,6 +10,7 @@ from weaklink_processor.receive.grpc_server import GrpcServer
 from weaklink_processor.receive.http_server import HttpServer
 from weaklink_processor.receive.intake import Append, Intake
 from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.tls import Tls, TlsFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class ReceiverSettings:
     grpc_limits: Limits = field(default_factory=Limits)
     http_limits: Limits = field(default_factory=Limits)
     credentials: Credentials = field(default_factory=Credentials)
+    grpc_tls: TlsFiles | None = None
+    http_tls: TlsFiles | None = None
     grace_seconds: int = 5  # for requests under way at a stop
 
 
@@ -45,11 +48,15 @@ async def run_receiver(
     http = HttpServer(intake, settings.http_limits, settings.credentials)
     try:
         bound = Bound(
-            grpc=await grpc.start(Address.parse(settings.grpc)),
-            http=await http.start(Address.parse(settings.http)),
+            grpc=await grpc.start(Address.parse(settings.grpc), _tls(settings.grpc_tls)),
+            http=await http.start(Address.parse(settings.http), _tls(settings.http_tls)),
         )
         on_ready(bound)
         await stop.wait()
     finally:
         intake.drain()
         await asyncio.gather(grpc.stop(settings.grace_seconds), http.stop(settings.grace_seconds))
+
+
+def _tls(files: TlsFiles | None) -> Tls | None:
+    return Tls(files) if files else None
