@@ -105,3 +105,27 @@ def test_nested_groups_end_at_the_receiver() -> None:
     opening = group(99)[:2]
     with pytest.raises(BadData):
         accept(_request(opening * 1_000_000), Limits())
+
+
+ODD = group(100, b"\x02\x00")
+"""A group that no version knows, and in it a field of number 0: upb passes over it, ptars refuses it."""
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        field(1, field(1, ODD) + field(2, field(2, field(1, b"t" * 16) + field(2, b"s" * 8)))),
+        _request(ODD),
+        _request(field(11, ODD)),
+        _request(field(9, field(1, b"key") + ODD)),
+    ],
+)
+def test_what_stands_in_unknown_groups_does_not_matter(odd: bytes) -> None:
+    """Where unknown fields hold what ptars minds, spans are read all the same, and so are those of other requests."""
+    accepted = accept(odd, Limits())
+    assert (accepted.payload, accepted.spans, accepted.rejected) == (odd, 1, 0)
+    requests = [request(1), odd, request(2)]
+    spans, keys = read_plainly(requests)
+    decoded = decode(requests)
+    assert decoded.spans.to_pylist() == spans
+    assert decoded.keys.to_pylist() == keys

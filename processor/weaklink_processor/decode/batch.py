@@ -17,6 +17,7 @@ from weaklink_analysis.batch import SpanBatch
 from weaklink_analysis.spans import KEY_SCHEMA, SPAN_SCHEMA
 from weaklink_processor.decode import columns, descriptor
 from weaklink_processor.decode.attributes import decode_attributes
+from weaklink_processor.known_fields import without_unknown
 
 _Index: TypeAlias = npt.NDArray[np.int64]
 
@@ -31,6 +32,14 @@ def decode(requests: Sequence[bytes]) -> SpanBatch:
     The requests must be ones that the receiver accepts: parsed by upb, ids of the right lengths.
     Raises ValueError where one is not protobuf or an id has a wrong length.
     """
+    try:
+        return _decode(requests)
+    except ValueError:
+        # ptars minds what is inside unknown groups, upb does not: without unknown fields they agree.
+        return _decode([without_unknown(request) for request in requests])
+
+
+def _decode(requests: Sequence[bytes]) -> SpanBatch:
     slices = [_decode_slice(part, first) for first, part in _slices(requests)]
     return SpanBatch(
         pa.Table.from_batches([chunk for spans, _ in slices for chunk in spans.to_batches()], SPAN_SCHEMA),
