@@ -5,7 +5,7 @@ WEAKLINK_FUZZ=N makes N times as many inputs of each kind; see docs/dev-guide.md
 
 import os
 import socket
-from contextlib import closing
+from contextlib import closing, suppress
 from random import Random
 
 import duckdb
@@ -132,15 +132,15 @@ def _attributes(rng: Random) -> list[KeyValue]:
 
 
 def _usual(rng: Random) -> AnyValue:
-    return AnyValue(
-        string_value=rng.choice(("a", "b", "0.3", "0.85", "true", '["a", "b"]', '[{"id": "a", "score": 1}]'))
-    )
+    return AnyValue(string_value=rng.choice(USUAL_TEXTS))
 
 
 def _write(receiver: Receiver, rng: Random) -> None:
     head = b"POST /v1/traces HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
     with closing(socket.create_connection(receiver.bound.http, timeout=10)) as connection:
-        connection.sendall(mutant(head, rng))
-        connection.shutdown(socket.SHUT_WR)
-        answer = connection.recv(1 << 16)
+        answer = b""
+        with suppress(ConnectionError):  # closed with something unread
+            connection.sendall(mutant(head, rng))
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(1 << 16)
     assert not answer or answer.startswith(b"HTTP/1.1 ")
