@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -151,19 +151,25 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
-class ServerTls(Section):
-    """How connections to a server are secured; not at all without a certificate."""
+class Certificate(Section):
+    """A certificate and its key, both or none."""
 
+    section: ClassVar[str] = "tls"
     cert_file: FilePath | None = None
     key_file: FilePath | None = None
-    client_ca_file: FilePath | None = None
 
     @field_validator("key_file")
     @classmethod
     def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
         if "cert_file" in info.data and (key is None) != (info.data["cert_file"] is None):
-            raise ValueError("expected tls.cert_file and tls.key_file together")
+            raise ValueError(f"expected {cls.section}.cert_file and {cls.section}.key_file together")
         return key
+
+
+class ServerTls(Certificate):
+    """How connections to a server are secured; not at all without a certificate."""
+
+    client_ca_file: FilePath | None = None
 
     @field_validator("client_ca_file")
     @classmethod
@@ -302,20 +308,12 @@ def _check_order(where: str, settings: Iterable[Thresholds]) -> None:
         raise ValueError(f"expected min_threshold at most flag_threshold; for {where} they are {low} and {flag}")
 
 
-class Tls(Section):
+class Tls(Certificate):
     """How a connection to the forward endpoint is secured."""
 
+    section: ClassVar[str] = "forward.tls"
     insecure: bool | None = None
     ca_file: FilePath | None = None
-    cert_file: FilePath | None = None
-    key_file: FilePath | None = None
-
-    @field_validator("key_file")
-    @classmethod
-    def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        if "cert_file" in info.data and (key is None) != (info.data["cert_file"] is None):
-            raise ValueError("expected forward.tls.cert_file and forward.tls.key_file together")
-        return key
 
 
 class Retry(Section):

@@ -24,7 +24,7 @@ CHECKPOINT_SIZE = "1GB"
 ROW_GROUP_SIZE = 32768
 """Rows that DuckDB keeps together, and skips together where no key sought can be: a step seeks few, mostly near.
 
-With its own 122,880 the look-ups of a step cost three times as much when millions of versions are stored.
+With its own 122,880 the look-ups of a step cost two to three times as much when millions of versions are stored.
 """
 
 BLOCK_MEMORY = "512MB"

@@ -28,13 +28,17 @@ class Credentials:
         known = [("bearer", token) for token in tokens] + [("basic", pair) for pair in pairs]
         self._known = [_digest(scheme, secret) for scheme, secret in known]
 
+    def __bool__(self) -> bool:
+        """Whether any are asked for."""
+        return bool(self._known)
+
     def check(self, headers: Sequence[str]) -> None:
         """Refuse a request with these `authorization` headers unless they are one that counts.
 
         Raises:
             Unauthenticated: it has none, several, or another one; what it sent is not told.
         """
-        if not self._known:
+        if not self:
             return
         if len(headers) != 1:
             raise Unauthenticated(f"expected one {HEADER} header, got {len(headers)}")

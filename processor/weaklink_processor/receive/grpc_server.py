@@ -36,14 +36,14 @@ class GrpcServer:
 
     def __init__(self, intake: Intake, limits: Limits, credentials: Credentials) -> None:
         self._intake, self._limits = intake, limits
-        self._door = _Door(credentials)
+        self._doors = (_Door(credentials),) if credentials else ()
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
 
     async def start(self, address: Address, tls: Tls | None = None) -> Address:
         """Listen, and return the address with its real port; UsageError when that cannot be."""
         self._server = grpc.aio.server(
-            interceptors=(self._door,),
+            interceptors=self._doors,
             options=(
                 ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
                 ("grpc.max_receive_message_length", self._limits.max_recv_bytes),  # as sent and decompressed
