@@ -6,7 +6,8 @@ affect and nothing else. It knows no files, no network and no clock: the connect
 and the look-up of stored spans are arguments, and transactions are the caller's.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -15,8 +16,8 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from weaklink_analysis import incoming
 from weaklink_analysis.chains import chain_numbers
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
@@ -24,6 +25,7 @@ from weaklink_analysis.models import Models
 from weaklink_analysis.names import NameIndex
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recognised
+from weaklink_analysis.relations import Relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,49 +56,46 @@ class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-        self._db = connection
         self._settings = settings
         self._models = Models(settings)
+        self._db = Relations(connection, self._models)
         self._prepare()
 
     def start(self) -> None:
         """Begin a step: nothing has changed yet."""
-        self._run("nothing_changed")
+        self._db.run("nothing_changed")
 
     def sift(self, batch: Recognised, first_row_id: int, stored: StoredSpans) -> Sifted:
         """Which spans of the batch are to be stored; row i gets row id `first_row_id + i`."""
         row_ids = pa.array(np.arange(first_row_id, first_row_id + len(batch)))
         keys = batch.keys.append_column("row_id", row_ids)
         keys = keys.append_column("end_ns", batch.spans.column("end_unix_nano"))
-        self._db.register("incoming_keys", keys)
-        rows = self._db.execute(self._models.text("duplicates")).fetchall()
-        self._db.unregister("incoming_keys")
+        with self._db.lent(incoming_keys=keys):
+            rows = self._db.execute(self._models.text("duplicates")).fetchall()
         return sift([Duplicate(*row) for row in rows], batch.spans, first_row_id, stored)
 
     def admit(self, batch: Recognised, row_ids: pa.Array, superseded: Sequence[int]) -> None:
         """Take in spans that `sift` kept, in place of superseded ones."""
         self._forget(superseded)
-        spans = _index(batch, row_ids)
-        self._db.register("incoming", spans)
-        self._temp("fresh", "FROM incoming")
-        self._db.unregister("incoming")
-        self._run("index_spans")
-        self._db.register("incoming_operations", _operations(batch, spans))
-        self._db.register("incoming_marks", _marks(batch, spans))
-        self._temp("asked_names")
-        self._look_up_names("asked_names")
-        self._add_names()
-        self._run("merge_marks")
-        self._run("merge_operations")
-        self._db.unregister("incoming_marks")
-        self._db.unregister("incoming_operations")
-        self._temp("named_operations")
+        spans = incoming.indexed(batch, row_ids)
+        with self._db.lent(incoming=spans):
+            self._db.make("fresh", "FROM incoming")
+        self._db.run("index_spans")
+        with self._db.lent(
+            incoming_operations=incoming.operations(batch, spans), incoming_marks=incoming.marks(batch, spans)
+        ):
+            self._db.make("asked_names")
+            self._look_up_names("asked_names")
+            self._add_names()
+            self._db.run("merge_marks")
+            self._db.run("merge_operations")
+        self._db.make("named_operations")
 
     def absorb(self, arrived_at: datetime) -> None:
         """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
         self._inherit()
-        if any(map(self._count, ("named_operations", "removed_operations", "inherited"))):
-            self._temp("touched")
+        if any(map(self._db.count, ("named_operations", "removed_operations", "inherited"))):
+            self._db.make("touched")
             self._rebuild_versions()
             self._rebuild_edges()
             self._rebuild_chains()
@@ -106,20 +105,19 @@ class Engine:
 
     def evaluate(self, now: datetime, quiet: timedelta) -> int:
         """Evaluate the traces that had no new span since `now - quiet`; how many got a new revision."""
-        self._temp("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
-        if not self._count("due"):
+        self._db.make("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
+        if not self._db.count("due"):
             return 0
-        self._temp("targets")
-        self._temp("due_operations")
+        self._db.make_all("targets", "due_operations")
         self._find_decisions()
         self._measure()
-        self._temp("judged_evaluations", parameters={"now": now})
-        self._temp(
+        self._db.make("judged_evaluations", parameters={"now": now})
+        self._db.make(
             "changed_evaluations", "SELECT evaluation_key, revised FROM judged_evaluations WHERE revised OR NOT ceased"
         )
-        self._temp("removed_evaluations", "SELECT evaluation_key FROM judged_evaluations WHERE ceased")
-        self._run("merge_evaluations")
-        return self._count("changed_evaluations WHERE revised")
+        self._db.make("removed_evaluations", "SELECT evaluation_key FROM judged_evaluations WHERE ceased")
+        self._db.run("merge_evaluations")
+        return self._db.count("changed_evaluations WHERE revised")
 
     def pending(self) -> datetime | None:
         """The oldest last arrival among traces that wait for their quiet period."""
@@ -128,20 +126,20 @@ class Engine:
 
     def changes(self, table: str) -> pa.Table:
         """The rows of a published table that are new or changed since the last `absorb` and `evaluate`."""
-        return self._db.sql(self._models.text(table, changed=f"changed_{table}")).to_arrow_table()
+        return self._db.arrow(self._models.text(table, changed=f"changed_{table}"))
 
     def removals(self, table: str) -> pa.Table:
         """The keys of rows of a published table that ceased to be."""
         (key,) = (", ".join(published.key) for published in PUBLISHED if published.name == table)
-        return self._db.sql(f"SELECT {key} FROM removed_{table}").to_arrow_table()
+        return self._db.arrow(f"SELECT {key} FROM removed_{table}")
 
     def snapshot(self, table: str) -> pa.Table:
         """All rows of a published table."""
-        return self._db.sql(self._models.text(table)).to_arrow_table()
+        return self._db.arrow(self._models.text(table))
 
     def revisions(self) -> pa.Table:
         """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
-        return self._db.sql(self._models.text("evaluation_history", changed=REVISED)).to_arrow_table()
+        return self._db.arrow(self._models.text("evaluation_history", changed=REVISED))
 
     def revised(self, scopes: Collection[str]) -> list[Evaluation]:
         """The revisions of the last `evaluate` that a backend is to hear of, as values.
@@ -149,7 +147,7 @@ class Engine:
         Of these scopes: decision, trace, session. Without a score only where an earlier one had one.
         """
         text = self._models.text("revised_evaluations", changed=REVISED)
-        rows = self._db.sql(text, params={"scopes": list(scopes)}).to_arrow_table().to_pylist()
+        rows = self._db.arrow(text, {"scopes": list(scopes)}).to_pylist()
         return [_evaluation(row) for row in rows]
 
     def weakest(self, spans: pa.Table) -> pa.Table:
@@ -158,44 +156,42 @@ class Engine:
         `spans` has the columns trace and span of KEY_SCHEMA; the answer has them in hex, as trace_id and span_id.
         It reads committed state: on a cursor of its own, an engine may answer this beside the one that is at work.
         """
-        self._db.register("asked", spans)
-        found = self._db.sql(self._models.text("weakest_touched", changed="touching")).to_arrow_table()
-        self._db.unregister("asked")
-        return found
+        with self._db.lent(asked=spans):
+            return self._db.arrow(self._models.text("weakest_touched", changed="touching"))
 
     def resettle(self) -> None:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
-        self._run("merge_policies")
-        self._run("everything_touched")
+        self._db.run("merge_policies")
+        self._db.run("everything_touched")
         self._rebuild_versions()
-        self._temp("changed_versions", "SELECT *, TRUE AS known FROM versions")
+        self._db.make("changed_versions", "SELECT *, TRUE AS known FROM versions")
         self._rebuild_edges()
         self.renew_chains()
         self._resolve_operations()
-        self._run("await_all")
+        self._db.run("await_all")
 
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        self._run("state")
-        self._run("chains")
+        self._db.run("state")
+        self._db.run("chains")
         # Thresholds by namespace and by service, and the rubrics, are in the texts of the models.
         settings: dict[str, object] = {
             key: value for key, value in asdict(self._settings).items() if isinstance(value, int | float)
         }
         settings["clock_skew_ns"] = int(self._settings.clock_skew_seconds * 1_000_000_000)
-        self._constant("settings", [settings])
+        with self._db.lent(constants=pa.Table.from_pylist([settings])):
+            self._db.make("settings", "FROM constants")
         self.start()
 
     def _look_up_names(self, asked: str) -> None:
         """Have as `known_names` those stored names whose hash one of the asked ones has, and some others."""
         (hashes,) = self._db.execute(f"SELECT hash FROM {asked}").fetchnumpy().values()
-        self._db.register("found_names", pa.table({"name_key": self._names.find(hashes)}))
-        self._temp("known_names")
-        self._db.unregister("found_names")
+        with self._db.lent(found_names=pa.table({"name_key": self._names.find(hashes)})):
+            self._db.make("known_names")
 
     def _add_names(self) -> None:
-        self._temp("new_names")
+        self._db.make("new_names")
         for table in ("names", "known_names"):
             self._db.execute(f"INSERT INTO {table} BY NAME SELECT * EXCLUDE (hash) FROM new_names")
         self._index_names(self._names, "SELECT hash, name_key FROM new_names")
@@ -212,12 +208,12 @@ class Engine:
         index.add(hashes, keys)
 
     def _forget(self, superseded: Sequence[int]) -> None:
-        self._temp(
+        self._db.make(
             "superseded",
             "SELECT row_id, trace FROM span_index WHERE row_id IN (SELECT unnest($rows::BIGINT[]))",
             {"rows": list(superseded)},
         )
-        self._temp(
+        self._db.make(
             "removed_operations",
             "SELECT row_id, ordinal, name_key, trace FROM operations SEMI JOIN superseded USING (row_id)",
         )
@@ -226,178 +222,106 @@ class Engine:
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
 
     def _inherit(self) -> None:
-        self._temp("seekers")
-        if self._count("seekers"):
-            self._temp("ancestors")
-            self._temp("inherited")
-            self._run("merge_inherited")
+        self._db.make("seekers")
+        if self._db.count("seekers"):
+            self._db.make_all("ancestors", "inherited")
+            self._db.run("merge_inherited")
         else:
-            self._temp("inherited", "FROM seekers LIMIT 0")
+            self._db.make("inherited", "FROM seekers LIMIT 0")
 
     def _rebuild_versions(self) -> None:
-        for name in (
-            *("history", "known_versions", "candidate_versions"),
-            *("changed_versions", "new_versions", "removed_versions"),
-        ):
-            self._temp(name)
-        self._run("merge_versions")
+        self._db.make_all("history", "known_versions", "candidate_versions")
+        self._db.make_all("changed_versions", "new_versions", "removed_versions")
+        self._db.run("merge_versions")
 
     def _rebuild_edges(self) -> None:
-        self._temp("parent_names")
+        self._db.make("parent_names")
         # A version is nearly always as new as its operation, and then `admit` has found the names.
         unknown = "ANTI JOIN known_names AS k ON p.environment = k.environment AND p.parent_id = k.memory_id"
-        if self._count(f"parent_names AS p {unknown}"):
+        if self._db.count(f"parent_names AS p {unknown}"):
             self._look_up_names("parent_names")
-        self._temp("known_edges")
-        self._temp("refs", self._models.text("parent_references"))
-        for name in ("named_versions", "resolved", "changed_edges"):
-            self._temp(name)
-        self._temp("removed_edges")
-        self._run("merge_edges")
+        self._db.make("known_edges")
+        self._db.make("refs", self._models.text("parent_references"))
+        self._db.make_all("named_versions", "resolved", "changed_edges", "removed_edges")
+        self._db.run("merge_edges")
 
     def _rebuild_chains(self) -> None:
         """Compute the chain numbers of every version that a change can reach: max_hops derivations below."""
-        self._temp("affected", self._models.text("first_affected"))
-        self._temp("frontier", self._models.text("first_frontier"))
+        self._db.make("affected", self._models.text("first_affected"))
+        self._db.make("frontier", self._models.text("first_frontier"))
         # A changed edge reaches one derivation less, as its parent is one above; but the length of chains one more.
-        hops = self._settings.max_hops - (self._count(f"({self._models.text('newly_rooted')})") == 0)
-        while hops and self._count("frontier"):
-            self._temp("frontier", self._models.text("next_affected"))
+        hops = self._settings.max_hops - (self._db.count(f"({self._models.text('newly_rooted')})") == 0)
+        while hops and self._db.count("frontier"):
+            self._db.make("frontier", self._models.text("next_affected"))
             self._db.execute("INSERT INTO affected FROM frontier")
             hops -= 1
-        self._temp("links", self._models.text("links", changed="affected"))
-        self._temp("known_chains")
-        self._temp("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
-        self._compute_chains(self._models.text("nodes", changed="affected"), "FROM links", "FROM standing")
-        self._temp("changed_chains")
-        self._run("merge_chains")
-        self._db.unregister("computed")
+        self._db.make("links", self._models.text("links", changed="affected"))
+        self._db.make("known_chains")
+        self._db.make("standing", "FROM known_chains ANTI JOIN affected USING (version_key)")
+        with self._chains_computed(self._models.text("nodes", changed="affected"), "FROM links", "FROM standing"):
+            self._db.make("changed_chains")
+            self._db.run("merge_chains")
 
     def renew_chains(self) -> None:
         """Compute the chain numbers of every version anew."""
         self._db.execute("DROP TABLE chains")
-        self._run("chains")
-        self._compute_chains(*map(self._models.text, ("nodes", "links")), "FROM chains")
-        self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
-        self._db.unregister("computed")
+        self._db.run("chains")
+        with self._chains_computed(*map(self._models.text, ("nodes", "links")), "FROM chains"):
+            self._db.execute(f"INSERT INTO chains BY NAME {self._models.text('computed_chains')}")
 
-    def _compute_chains(self, *inputs: str) -> None:
+    @contextmanager
+    def _chains_computed(self, *inputs: str) -> Iterator[None]:
         """Have the numbers of the affected as `computed`, but for `others`; of what these queries find."""
-        nodes, links, standing = (self._db.sql(query).to_arrow_table() for query in inputs)
-        self._db.register("computed", chain_numbers(nodes, links, standing, self._settings.max_hops))
-        self._temp("looping", "SELECT version_key FROM computed WHERE loops")
-        # A walk costs much even if it starts nowhere.
-        self._temp("others", None if self._count("looping") else "SELECT version_key, 0.0 AS others FROM looping")
+        nodes, links, standing = (self._db.arrow(query) for query in inputs)
+        with self._db.lent(computed=chain_numbers(nodes, links, standing, self._settings.max_hops)):
+            self._db.make("looping", "SELECT version_key FROM computed WHERE loops")
+            # A walk costs much even if it starts nowhere.
+            loops = self._db.count("looping")
+            self._db.make("others", None if loops else "SELECT version_key, 0.0 AS others FROM looping")
+            yield
 
     def _resolve_operations(self) -> None:
-        self._temp("refs", self._models.text("operation_references"))
+        self._db.make("refs", self._models.text("operation_references"))
         # Without references it does not matter which ones were resolved last.
-        for name in ("named_versions", "resolved") if self._count("refs") else ():
-            self._temp(name)
-        self._temp("changed_resolutions")
-        self._run("merge_resolutions")
+        if self._db.count("refs"):
+            self._db.make_all("named_versions", "resolved")
+        self._db.make("changed_resolutions")
+        self._db.run("merge_resolutions")
 
     def _collect_changes(self) -> None:
-        for table in ("changed_memory_versions", "changed_memory_operations", "changed_derivations"):
-            self._temp(table)
-        self._temp("removed_memory_operations", "SELECT row_id, ordinal FROM removed_operations")
-        self._temp("removed_memory_versions", "SELECT version_key FROM removed_versions")
-        self._temp("removed_derivations", "SELECT child_key, parent_name_key FROM removed_edges")
+        self._db.make_all("changed_memory_versions", "changed_memory_operations", "changed_derivations")
+        self._db.make("removed_memory_operations", "SELECT row_id, ordinal FROM removed_operations")
+        self._db.make("removed_memory_versions", "SELECT version_key FROM removed_versions")
+        self._db.make("removed_derivations", "SELECT child_key, parent_name_key FROM removed_edges")
 
     def _find_decisions(self) -> None:
         """Find the decisions of the due traces and what each relied on."""
-        self._temp(
+        self._db.make(
             "explicit",
             "SELECT m.* FROM marks AS m SEMI JOIN due AS d ON m.trace = d.trace WHERE m.decision IS NOT NULL",
         )
-        self._temp("places")
-        self._temp("decided")
-        self._temp("heirs")
-        self._temp("refs", self._models.text("sought"))
-        for name in (
-            "named_versions",
-            "resolved",
-            "due_reads",
-            "relied",
-            "records",
-            "judged_decisions",
-            "found_decisions",
-        ):
-            self._temp(name)
-        self._temp("changed_decisions")
-        self._temp("removed_decisions")
-        self._run("merge_decisions")
+        self._db.make_all("places", "decided", "heirs")
+        self._db.make("refs", self._models.text("sought"))
+        self._db.make_all("named_versions", "resolved", "due_reads", "relied", "records")
+        self._db.make_all("judged_decisions", "found_decisions", "changed_decisions", "removed_decisions")
+        self._db.run("merge_decisions")
 
     def _measure(self) -> None:
         """Apply the rubrics to the decisions found, to the due traces, and to the sessions that these are part of."""
-        self._temp("decision_evaluations")
+        self._db.make("decision_evaluations")
         if any(rubric.findings for rubric in self._settings.rubrics):
-            self._run("due_published")
-            self._temp("due_findings")
-            self._temp("finding_counts")
-        self._temp("measures")
-        self._temp("due_sessions")
-        self._run("merge_sessions")
-        self._temp("structural_evaluations")
+            self._db.run("due_published")
+            self._db.make_all("due_findings", "finding_counts")
+        self._db.make_all("measures", "due_sessions")
+        self._db.run("merge_sessions")
+        self._db.make("structural_evaluations")
 
     def _await_quiet(self, arrived_at: datetime) -> None:
-        self._temp("reparented")
-        self._temp("awaiting", parameters={"arrived_at": arrived_at})
-        self._run("merge_pending")
-
-    # -- running models -------------------------------------------------------------------------------------------
-
-    def _temp(self, name: str, select: str | None = None, parameters: dict[str, object] | None = None) -> None:
-        text = f"CREATE OR REPLACE TEMP TABLE {name} AS {select or self._models.text(name)}"
-        self._db.execute(text, parameters or {})
-
-    def _run(self, name: str) -> None:
-        self._db.execute(self._models.text(name))
-
-    def _count(self, relation: str) -> int:
-        ((count,),) = self._db.execute(f"SELECT count(*) FROM {relation}").fetchall()
-        return int(count)
-
-    def _constant(self, name: str, rows: list[dict[str, object]]) -> None:
-        self._db.register("constant", pa.Table.from_pylist(rows))
-        self._temp(name, "FROM constant")
-        self._db.unregister("constant")
+        self._db.make("reparented")
+        self._db.make("awaiting", parameters={"arrived_at": arrived_at})
+        self._db.run("merge_pending")
 
 
 def _evaluation(row: dict[str, Any]) -> Evaluation:
     checks = tuple(Check(**check) for check in row.pop("checks") or ())
     return Evaluation(**row | {"record_ids": tuple(row["record_ids"]), "checks": checks})
-
-
-def _index(batch: Recognised, row_ids: pa.Array) -> pa.Table:
-    """The rows of span_index."""
-    return pa.table(
-        {
-            "trace": batch.keys.column("trace"),
-            "span": batch.keys.column("span"),
-            "parent": batch.keys.column("parent"),
-            "start_ns": batch.spans.column("start_unix_nano"),
-            "end_ns": batch.spans.column("end_unix_nano"),
-            "row_id": row_ids,
-            "agent_id": batch.context.column("agent_id"),
-            "session_id": batch.context.column("session_id"),
-            "service_name": batch.spans.column("service_name"),
-            "environment": batch.spans.column("environment"),
-        }
-    )
-
-
-def _marks(batch: Recognised, spans: pa.Table) -> pa.Table:
-    """The spans that run an agent or decide, each with what it carries."""
-    own = spans.drop_columns(["parent", "end_ns"]).take(batch.marks.column("at"))
-    columns = {name: own.column(name) for name in own.column_names}
-    return pa.table(columns | {name: batch.marks.column(name) for name in batch.marks.column_names if name != "at"})
-
-
-def _operations(batch: Recognised, spans: pa.Table) -> pa.Table:
-    """The recognised operations, each with what its span gives it."""
-    own = spans.drop_columns(["agent_id", "session_id"]).take(batch.operations.column("at"))
-    time_ns = pc.max_element_wise(own.column("start_ns"), own.column("end_ns"))
-    columns = {name: own.column(name) for name in own.column_names} | {"time_ns": time_ns}
-    named = batch.operations.drop_columns(["at"])
-    return pa.table(columns | {name: named.column(name) for name in named.column_names})

@@ -21,7 +21,7 @@ SCHEMA_VERSION = 3
 CHECKPOINT_SIZE = "1GB"
 """Frequent small checkpoints cost twice the CPU of the whole rest of DuckDB's work here."""
 
-ROW_GROUP_SIZE = 32768
+ROW_GROUP_SIZE = 16384
 """Rows that DuckDB keeps together, and skips together where no key sought can be: a step seeks few, mostly near.
 
 With its own 122,880 the look-ups of a step cost two to three times as much when millions of versions are stored.
