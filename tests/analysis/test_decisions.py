@@ -1,4 +1,4 @@
-"""Decisions: what they rest on, what their score sees, and of which a backend hears. tests/oracle.py has every rule."""
+"""Decisions: what they rest on, what their score sees, and of which a backend hears. tests/oracle has every rule."""
 
 from dataclasses import replace
 
