@@ -27,7 +27,7 @@ architecture: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
 unit: $(STAMP)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python bench/ingest.py $(ARGS)
