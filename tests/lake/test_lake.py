@@ -19,6 +19,12 @@ DAY = date(2026, 9, 1)
 KEYS: Mapping[str, tuple[str, ...]] = {"spans": (), "things": ("key",)}
 SPANS = pa.schema([("row_id", pa.int64()), ("trace_id", pa.string())])
 THINGS = pa.schema([("key", pa.int64()), ("value", pa.string())])
+VIEWS = ["CREATE VIEW things AS FROM lake.things"]
+
+HEADER_BYTES = 3 * 4096
+"""The head of a DuckDB file, and two headers of which the newer one counts."""
+MOST_BYTES = 6 << 18
+"""Of catalogues with a few dozen parts: blocks that nothing names are used again."""
 
 
 class Shelf:
@@ -26,7 +32,7 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.lake = Lake(folder, KEYS, ["CREATE VIEW things AS FROM lake.things"])
+        self.lake = Lake(folder, KEYS, VIEWS)
         self.seq = 1
         self.parts: list[Part] = [
             self.lake.append("spans", SPANS.empty_table(), seq=1, day=DAY),
@@ -48,8 +54,12 @@ class Shelf:
     def read(self) -> dict[int, str]:
         """What a reader sees."""
         self.lake.publish(self.parts)
-        with duckdb.connect(str(self.folder / "weaklink.duckdb"), read_only=True) as connection:
-            return dict(connection.execute("SELECT key, value FROM things ORDER BY key").fetchall())
+        return _values(self.folder / "weaklink.duckdb")
+
+
+def _values(catalogue: Path) -> dict[int, str]:
+    with duckdb.connect(str(catalogue), read_only=True) as connection:
+        return dict(connection.execute("SELECT key, value FROM things ORDER BY key").fetchall())
 
 
 step = st.tuples(
@@ -100,6 +110,53 @@ def test_a_reader_keeps_its_state_while_others_are_published(tmp_path: Path) -> 
         shelf.lake.publish(shelf.parts)
         assert reader.execute("SELECT value FROM things").fetchall() == [("old",)]
     assert shelf.read() == {1: "new"}
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_reader_that_is_overtaken_on_its_way_in_sees_what_was(tmp_path: Path, *, restarted: bool) -> None:
+    """DuckDB reads a file's header and its rest by two openings: with a publication between, the old state is seen."""
+    shelf = Shelf(tmp_path)
+    catalogue, torn = tmp_path / "weaklink.duckdb", tmp_path / "torn.duckdb"
+    shelf.lake.publish(shelf.parts)
+    for number in [1, 2, 3, 40, 5, 90, 1, 2]:
+        before, parts = catalogue.read_bytes(), list(shelf.parts)
+        expected = _values(catalogue)
+        shelf.parts = [part for part in parts if part.base or part.table == "spans"]
+        for key in range(number):
+            shelf.change({key: str(number)}, set())
+        if restarted:
+            shelf.lake = Lake(tmp_path, KEYS, VIEWS)
+        shelf.lake.publish(shelf.parts)
+        after = catalogue.read_bytes()
+        assert after != before
+        torn.write_bytes(before[:HEADER_BYTES] + after[HEADER_BYTES:])
+        assert _values(torn) == expected
+        assert _values(catalogue) == dict.fromkeys(range(number), str(number))
+        assert len(after) <= MOST_BYTES
+
+
+def test_what_another_version_left_in_the_catalogue_goes(tmp_path: Path) -> None:
+    """The first publication of a service drops views and macros that are not its own."""
+    shelf = Shelf(tmp_path)
+    shelf.lake = Lake(tmp_path, KEYS, [*VIEWS, "CREATE VIEW old AS SELECT 1", "CREATE MACRO was(x) AS TABLE SELECT x"])
+    shelf.read()
+    shelf.lake = Lake(tmp_path, KEYS, VIEWS)
+    assert shelf.read() == {}
+    with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as connection:
+        own = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+        assert connection.execute(own).fetchall() == [("spans",), ("things",), ("things",)]
+        with pytest.raises(duckdb.CatalogException, match="was"):
+            connection.execute("FROM was(1)")
+
+
+def test_a_catalogue_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
+    """All that a catalogue says is known elsewhere: one that cannot be read is replaced."""
+    shelf = Shelf(tmp_path)
+    shelf.change({1: "x"}, set())
+    shelf.read()
+    (tmp_path / "weaklink.duckdb").write_bytes(b"\0" * 20_000)
+    shelf.change({2: "y"}, set())
+    assert shelf.read() == {1: "x", 2: "y"}
 
 
 def test_left_overs_are_swept_and_parts_are_not(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from weaklink_processor.lake.catalogue import write_catalogue
+from weaklink_processor.lake.catalogue import Catalogue
 from weaklink_processor.lake.merging import Merge, due, merged_rows
 from weaklink_processor.lake.parts import Part, PartWriter
 from weaklink_processor.lake.reading import by_table
@@ -19,9 +19,8 @@ class Lake:
     def __init__(self, data_dir: Path, keys: Mapping[str, tuple[str, ...]], views: Iterable[str]) -> None:
         """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do."""
         self._root = (data_dir / "lake").absolute()
-        self._catalogue = data_dir / "weaklink.duckdb"
+        self._catalogue = Catalogue(data_dir / "weaklink.duckdb", self._root, views)
         self._keys = keys
-        self._views = tuple(views)
         self._writer = PartWriter(self._root)
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -51,7 +50,7 @@ class Lake:
 
     def publish(self, parts: Sequence[Part]) -> None:
         """Let readers see exactly these parts, all at once."""
-        write_catalogue(self._catalogue, self._root, by_table(parts, self._keys), self._views)
+        self._catalogue.write(by_table(parts, self._keys))
 
     def rows(self, parts: Sequence[Part], row_ids: Sequence[int]) -> pa.Table:
         """The stored spans with these row ids."""
@@ -61,7 +60,7 @@ class Lake:
     @property
     def is_published(self) -> bool:
         """Whether readers have ever seen anything here."""
-        return self._catalogue.exists()
+        return self._catalogue.exists
 
     def sweep(self, known: Collection[str]) -> None:
         """Delete what a crash left: files that are not among the known parts."""
