@@ -2,6 +2,7 @@
 #
 #   make serve ARGS="--data-dir /var/lib/weaklink"
 #   make test
+#   make collector      builds the OpenTelemetry Collector that tests run, once; needs Go
 
 ARGS ?=
 VENV := .venv
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := test
-.PHONY: serve test lint types architecture unit bench clean
+.PHONY: serve test lint types architecture unit collector bench clean
 
 serve: $(STAMP)
 	@exec $(BIN)/weaklink serve $(ARGS)
@@ -28,6 +29,9 @@ architecture: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
+
+collector:
+	@python3 tests/collector/build.py
 
 bench: $(STAMP)
 	$(BIN)/python bench/ingest.py $(ARGS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -121,6 +122,16 @@ class Service:
         """SIGKILL for the receiver or the analyst, if it is there just now."""
         if process := self.child(name):
             process.send_signal(signal.SIGKILL)
+
+    def crash(self) -> None:
+        """SIGKILL for all of it at once; `start` starts it again."""
+        assert self._process
+        children = psutil.Process(self._process.pid).children(recursive=True)
+        for child in children:  # before the parent, from whose end they would learn that they must stop
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        self.stop(signal.SIGKILL)
+        assert psutil.wait_procs(children, timeout=PATIENCE)[1] == []
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """Rows, as any reader in another process sees them now."""

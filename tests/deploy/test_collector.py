@@ -1,7 +1,9 @@
+import re
 from collections.abc import Iterator
 
 import pytest
 
+from collector.build import MANIFEST, version
 from deploy.files import COLLECTOR, ROOT, VARIABLE, collector_variables
 from weaklink_processor.config import Config, host_port
 from weaklink_processor.sources import ENV_PREFIX, load_config
@@ -109,6 +111,14 @@ def test_the_command_of_the_page_fits_the_defaults() -> None:
     assert flags["--grpc"] == variables["TO_WEAKLINK_ENDPOINT"]
     assert flags["--forward"] == variables["FROM_WEAKLINK_ENDPOINT"]
     assert flags["--http"] not in set(endpoints())
+
+
+def test_the_version_of_the_page_is_the_tested_one() -> None:
+    """docs/collector.md names the release that is built for tests, and its parts are of one release."""
+    page = (ROOT / "docs" / "collector.md").read_text("utf-8")
+    assert f"Tests run it with {version()}" in page
+    releases = set(re.findall(r"gomod: \S+ v(0\.\S+)", MANIFEST.read_text("utf-8")))
+    assert releases == {version()}
 
 
 def test_every_variable_is_told() -> None:
