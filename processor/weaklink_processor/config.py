@@ -193,6 +193,10 @@ class Http(Section):
     tls: ServerTls = ServerTls()
     endpoint: ListenEndpoint = "127.0.0.1:4318"
     max_request_body_size: Bytes = ByteSize(64 * _MIB)
+    read_header_timeout: PositiveSeconds = 10.0
+    read_timeout: PositiveSeconds = 60.0
+    write_timeout: PositiveSeconds = 30.0
+    idle_timeout: PositiveSeconds = 60.0
 
 
 class Auth(Section):
@@ -202,10 +206,27 @@ class Auth(Section):
     users: Passwords = {}
 
 
+Count = Annotated[int, Field(ge=1)]
+
+
+class RequestLimits(Section):
+    """What one request may have; receive/limits.py says what each means."""
+
+    spans: Count = 100_000
+    span_attributes: Count = 16_384
+    span_events: Count = 16_384
+    span_links: Count = 16_384
+    items: Count = 2_000_000
+    attribute_size: Bytes = ByteSize(4 * _MIB)
+    depth: Annotated[int, Field(ge=10, le=100)] = 100  # an attribute is 6 deep, in JSON 10; protobuf takes 100
+    json_elements: Count = 1_000_000
+
+
 class Receiver(Section):
     """How spans come in."""
 
     auth: Auth = Auth()
+    limits: RequestLimits = RequestLimits()
     grpc: Grpc = Grpc()
     http: Http = Http()
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weaklink_processor.config import Config, ServerTls
+from weaklink_processor.config import Config, Http, ServerTls
 from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weaklink_processor.emit.exporter import ExportSettings
     from weaklink_processor.emit.worker import EmitWorker
     from weaklink_processor.queue.store import QueueStore
+    from weaklink_processor.receive.http_connection import Patience
     from weaklink_processor.receive.limits import Limits
     from weaklink_processor.receive.tls import TlsFiles
 
@@ -42,10 +43,21 @@ ANALYST = "analyst"
 
 def limits(config: Config) -> "Limits":
     """Return the bounds on a request that came in neither over gRPC nor over HTTP: the wider of the two."""
+    return max(_grpc_limits(config), _http_limits(config), key=lambda limits: limits.max_recv_bytes)
+
+
+def _grpc_limits(config: Config) -> "Limits":
+    return _limits(config, config.receiver.grpc.max_recv_msg_size_mib * _MIB)
+
+
+def _http_limits(config: Config) -> "Limits":
+    return _limits(config, config.receiver.http.max_request_body_size)
+
+
+def _limits(config: Config, max_recv_bytes: int) -> "Limits":
     from weaklink_processor.receive.limits import Limits
 
-    grpc = config.receiver.grpc.max_recv_msg_size_mib * _MIB
-    return Limits(max_recv_bytes=max(grpc, config.receiver.http.max_request_body_size))
+    return Limits(max_recv_bytes, **config.receiver.limits.model_dump())
 
 
 @contextmanager
@@ -104,16 +116,16 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
     from weaklink_processor.queue.writer import QueueWriter
     from weaklink_processor.receive import process
     from weaklink_processor.receive.credentials import Credentials
-    from weaklink_processor.receive.limits import Limits
 
     settings = process.ReceiverSettings(
         grpc=config.receiver.grpc.endpoint,
         http=config.receiver.http.endpoint,
-        grpc_limits=Limits(max_recv_bytes=config.receiver.grpc.max_recv_msg_size_mib * _MIB),
-        http_limits=Limits(max_recv_bytes=config.receiver.http.max_request_body_size),
+        grpc_limits=_grpc_limits(config),
+        http_limits=_http_limits(config),
         credentials=Credentials(config.receiver.auth.tokens, config.receiver.auth.users),
         grpc_tls=_tls_files(config.receiver.grpc.tls),
         http_tls=_tls_files(config.receiver.http.tls),
+        http_patience=_patience(config.receiver.http),
         grace_seconds=_RECEIVER_GRACE_SECONDS,
     )
 
@@ -128,6 +140,12 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
                 await writer.stop()
 
     asyncio.run(receive())
+
+
+def _patience(http: Http) -> "Patience":
+    from weaklink_processor.receive.http_connection import Patience
+
+    return Patience(http.read_header_timeout, http.read_timeout, http.write_timeout, http.idle_timeout)
 
 
 def _tls_files(tls: ServerTls) -> "TlsFiles | None":

@@ -1,5 +1,6 @@
 """The judging of one protobuf payload."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from weaklink_processor.errors import BadData, TooLarge
-from weaklink_processor.receive import ids
+from weaklink_processor.receive import census
 from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.limits import Limits
 
@@ -172,14 +173,14 @@ REFUSED = {
 def test_nothing_reaches_ptars_that_upb_refuses(payload: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """A payload that upb refuses is BadData before ptars, which nesting would bring down, has seen it."""
     seen: list[bytes] = []
-    judge = ids.judge
+    spans_within = census.spans_within
 
-    def watched(payload: bytes) -> ids.Verdict:
+    def watched(limits: Limits, payload: bytes) -> pa.StructArray:
         seen.append(payload)
-        return judge(payload)
+        return spans_within(limits, payload)
 
-    monkeypatch.setattr(ids, "judge", watched)
-    with pytest.raises(BadData, match="not an ExportTraceServiceRequest"):
+    monkeypatch.setattr(census, "spans_within", watched)
+    with pytest.raises(BadData, match=r"not an ExportTraceServiceRequest|messages inside each other"):
         accept(payload, LIMITS)
     assert seen == []
     accept(good := request_of(Span(trace_id=TRACE, span_id=SPAN)), LIMITS)

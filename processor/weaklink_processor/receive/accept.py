@@ -1,14 +1,13 @@
-"""Judge one protobuf payload: all of it must be OTLP, and each span must have usable ids."""
+"""Judge one protobuf payload: all of it must be OTLP and within the limits, and each span must have usable ids."""
 
 from collections import Counter
 from dataclasses import dataclass
 
-from google.protobuf.message import DecodeError
+import pyarrow as pa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from weaklink_processor.errors import BadData, TooLarge
-from weaklink_processor.known_fields import without_unknown
-from weaklink_processor.receive import ids
+from weaklink_processor.errors import TooLarge
+from weaklink_processor.receive import census, form, ids
 from weaklink_processor.receive.limits import Limits
 
 
@@ -26,23 +25,21 @@ def accept(payload: bytes, limits: Limits) -> Accepted:
     """Validate a serialized ExportTraceServiceRequest; TooLarge or BadData when it cannot be taken."""
     if len(payload) > limits.max_recv_bytes:
         raise TooLarge(f"request of {len(payload)} bytes, and {limits.max_recv_bytes} is the limit")
-    request = parse_request(payload)
-    try:
-        spans, all_good = ids.judge(payload)
-    except ValueError:  # ptars minds what is inside unknown groups, upb does not
-        spans, all_good = ids.judge(without_unknown(payload))
-    return Accepted(payload, spans, 0, "") if all_good else _without_bad_spans(request)
+    spans = spans_of(payload, limits)
+    return Accepted(payload, len(spans), 0, "") if ids.all_good(spans) else _without_bad_spans(payload)
 
 
-def parse_request(payload: bytes) -> ExportTraceServiceRequest:
-    """Parse all of a payload; BadData."""
-    try:
-        return ExportTraceServiceRequest.FromString(payload)
-    except DecodeError as error:
-        raise BadData("not an ExportTraceServiceRequest in protobuf") from error
+def spans_of(payload: bytes, limits: Limits) -> pa.StructArray:
+    """The ids of all spans of a payload; BadData when it is not OTLP or over a limit."""
+    if form.may_be_huge(payload):
+        form.check_in_pieces(payload, limits)
+        return census.spans_of(payload)
+    form.check(payload, limits)
+    return census.spans_within(limits, payload)
 
 
-def _without_bad_spans(request: ExportTraceServiceRequest) -> Accepted:
+def _without_bad_spans(payload: bytes) -> Accepted:
+    request = ExportTraceServiceRequest.FromString(payload)
     faults: Counter[str | None] = Counter()
     for scope_spans in (scope for resource in request.resource_spans for scope in resource.scope_spans):
         good = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weaklink_processor.errors import BadData
-from weaklink_processor.receive.accept import parse_request
+from weaklink_processor.receive.accept import spans_of
 from weaklink_processor.receive.faults import fault
 from weaklink_processor.receive.limits import Limits
 
@@ -29,14 +29,14 @@ def read(name: str, stream: io.BufferedReader, limits: Limits) -> Iterator[bytes
         payload = stream.read(length)
         if len(payload) < length:
             raise fault(place, f"cut short: {len(payload)} bytes of a message of {length}")
-        _check(place, payload)
+        _check(place, payload, limits)
         yield payload
         offset += len(digits) + length
 
 
-def _check(place: str, payload: bytes) -> None:
+def _check(place: str, payload: bytes, limits: Limits) -> None:
     try:
-        parse_request(payload)
+        spans_of(payload, limits)
     except BadData as error:
         raise fault(place, error) from error
 

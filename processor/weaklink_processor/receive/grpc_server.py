@@ -25,6 +25,8 @@ TRACE_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
 HEALTH_NAMES: Final = ("", TRACE_SERVICE)  # the whole server, and its one service
 STATUS_DETAILS: Final = "grpc-status-details-bin"  # where gRPC carries a google.rpc.Status
 
+HANDSHAKE_SECONDS: Final = 10  # until a new connection speaks HTTP/2
+
 Context = grpc.aio.ServicerContext[bytes, bytes]
 Handler: TypeAlias = "grpc.RpcMethodHandler[bytes, bytes]"
 
@@ -46,6 +48,7 @@ class GrpcServer:
             interceptors=self._doors,
             options=(
                 ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
+                ("grpc.server_handshake_timeout_ms", HANDSHAKE_SECONDS * 1000),
                 ("grpc.max_receive_message_length", self._limits.max_recv_bytes),  # as sent and decompressed
             ),
         )

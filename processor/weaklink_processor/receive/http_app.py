@@ -21,7 +21,7 @@ from weaklink_processor.errors import BadData, Overloaded, WeaklinkError
 from weaklink_processor.receive import otlp_json
 from weaklink_processor.receive.body import read_body
 from weaklink_processor.receive.credentials import CHALLENGE, HEADER, Credentials
-from weaklink_processor.receive.intake import Intake
+from weaklink_processor.receive.intake import LARGE_BYTES, Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS, NoSuchPath, WrongMethod, WrongType, answer_to, status_of
 
@@ -33,17 +33,19 @@ class Encoding:
     """A content type of OTLP/HTTP: how to read a request in it, and to write an answer."""
 
     media_type: str
-    to_protobuf: Callable[[bytes, Limits], Awaitable[bytes]]
+    to_protobuf: Callable[[Intake, bytes, Limits], Awaitable[bytes]]
     write: Callable[[Message], bytes]
 
 
-async def _from_protobuf(body: bytes, _limits: Limits) -> bytes:
+async def _from_protobuf(_intake: Intake, body: bytes, _limits: Limits) -> bytes:
     return body
 
 
-async def _from_json(body: bytes, limits: Limits) -> bytes:
+async def _from_json(intake: Intake, body: bytes, limits: Limits) -> bytes:
     if not body:
         return b""  # an empty request, as in protobuf
+    if len(body) >= LARGE_BYTES:
+        return await intake.aside(otlp_json.to_protobuf, body, limits)
     return await asyncio.to_thread(otlp_json.to_protobuf, body, limits)  # too slow for the event loop
 
 
@@ -70,7 +72,7 @@ def application(intake: Intake, limits: Limits, credentials: Credentials) -> Sta
             sent = request.headers.get("content-type", "")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
         body = await read_body(request, limits.max_recv_bytes)
-        answer = await intake.take(await encoding.to_protobuf(body, limits), limits)
+        answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits)
         return Response(encoding.write(answer), media_type=encoding.media_type)
 
     async def healthz(_request: Request) -> Response:

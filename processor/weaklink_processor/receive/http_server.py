@@ -10,6 +10,7 @@ import uvicorn
 from weaklink_processor.receive.address import Address, listen
 from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.http_app import application
+from weaklink_processor.receive.http_connection import FAIR_PATIENCE, Patience, connections
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.tls import Tls
@@ -33,10 +34,12 @@ class _Server(uvicorn.Server):
 class HttpServer:
     """The HTTP listener; stop works without a start, and twice."""
 
-    def __init__(self, intake: Intake, limits: Limits, credentials: Credentials) -> None:
+    def __init__(
+        self, intake: Intake, limits: Limits, credentials: Credentials, patience: Patience = FAIR_PATIENCE
+    ) -> None:
         self._config = uvicorn.Config(
             application(intake, limits, credentials),
-            http="httptools",
+            http=connections(patience),
             ws="none",
             lifespan="off",
             log_config=None,

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTracePartialSuccess,
@@ -17,6 +18,7 @@ from weaklink_processor.receive.status import RETRY_SECONDS
 
 LARGE_BYTES: Final = 1 << 20  # takes long enough to judge that the other clients should not wait for it
 Append = Callable[[bytes], Awaitable[None]]
+Result = TypeVar("Result")
 
 
 class Intake:
@@ -25,6 +27,7 @@ class Intake:
     def __init__(self, append: Append, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._append = append
         self._clock = clock
+        self._large = ThreadPoolExecutor(1, thread_name_prefix="large")
         self._draining = False
         self._overloaded_until = clock()
 
@@ -33,10 +36,14 @@ class Intake:
         if len(payload) < LARGE_BYTES:
             accepted = accept(payload, limits)
         else:
-            accepted = await asyncio.to_thread(accept, payload, limits)
+            accepted = await self.aside(accept, payload, limits)
         if accepted.spans:
             await self._queue(accepted.payload)
         return _response(accepted)
+
+    async def aside(self, judge: Callable[[bytes, Limits], Result], payload: bytes, limits: Limits) -> Result:
+        """Judge a large payload in a thread, no two at a time: of what one becomes in memory there is one only."""
+        return await asyncio.get_running_loop().run_in_executor(self._large, judge, payload, limits)
 
     @property
     def ready(self) -> bool:

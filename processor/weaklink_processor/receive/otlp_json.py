@@ -5,6 +5,7 @@ integers, and field names lowerCamelCase only. An unknown member is skipped, a n
 """
 
 import json
+import re
 import reprlib
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -15,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from weaklink_processor.errors import BadData
 from weaklink_processor.receive.json_values import kind_of
-from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.limits import DEEPEST, Limits, over
 
 Put = Callable[[Message, Any, int], None]
 """Put a member's JSON value into a message, with room for so many more objects and arrays inside each other."""
@@ -25,7 +26,8 @@ Members = dict[str, Put]
 
 OBJECT: Final = "an object"
 ARRAY: Final = "an array"
-SHALLOWER: Final = "fewer objects and arrays inside each other"
+STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""A JSON string; it always fits where one begins, so that finding all takes no longer than the text is long."""
 
 
 class _Misfit(Exception):
@@ -37,9 +39,27 @@ class _Misfit(Exception):
         self.path = ""
 
 
+class _TooDeep(Exception):
+    """More objects and arrays inside each other than there is room for."""
+
+
 def to_protobuf(body: bytes, limits: Limits) -> bytes:
     """Serialize the ExportTraceServiceRequest that `body` writes in JSON; BadData names the place of a fault."""
+    check_elements(body, limits)
     return message_of(parse(body), limits).SerializeToString()
+
+
+def check_elements(body: bytes, limits: Limits) -> None:
+    """Refuse JSON whose objects, arrays and members would take too much memory: an empty object takes 72 bytes."""
+    if len(body) > limits.json_elements and _elements(body) > limits.json_elements:
+        found = _elements(STRING.sub(b"", body))
+        if found > limits.json_elements:
+            raise over("elements of JSON", found, limits.json_elements, "json_elements")
+
+
+def _elements(body: bytes) -> int:
+    """How many objects, arrays and members there are at most; exact where strings are left out."""
+    return sum(map(body.count, (b"{", b"[", b",")))
 
 
 def parse(body: bytes) -> object:
@@ -47,7 +67,7 @@ def parse(body: bytes) -> object:
     try:
         return json.loads(body.decode(), parse_constant=_refuse_constant)
     except RecursionError as error:
-        raise BadData("not JSON that can be read: nested too deep") from error
+        raise BadData(f"nested too deep: receiver.limits.depth is {DEEPEST} at most") from error
     except ValueError as error:
         raise BadData(f"not JSON: {error}") from error
 
@@ -56,9 +76,11 @@ def message_of(value: object, limits: Limits) -> ExportTraceServiceRequest:
     """Build the request that parsed JSON stands for; BadData with the path of what does not fit."""
     request = ExportTraceServiceRequest()
     try:
-        _fill(request, _REQUEST, value, limits.json_depth)
+        _fill(request, _REQUEST, value, limits.depth)
     except _Misfit as misfit:
         raise BadData(f"{misfit.path.removeprefix('.') or 'request'}: {misfit.text}") from None
+    except _TooDeep:
+        raise over("objects and arrays inside each other", f"more than {limits.depth}", limits.depth, "depth") from None
     return request
 
 
@@ -69,7 +91,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _fill(message: Message, members: Members, value: object, room: int) -> None:
     if not isinstance(value, dict):
         raise _Misfit(OBJECT, value)
-    _check_room(room, value)
+    _check_room(room)
     for name, item in value.items():
         put = members.get(name)
         if put is None or item is None:
@@ -81,9 +103,9 @@ def _fill(message: Message, members: Members, value: object, room: int) -> None:
             raise
 
 
-def _check_room(room: int, value: object) -> None:
+def _check_room(room: int) -> None:
     if room <= 0:
-        raise _Misfit(SHALLOWER, value)
+        raise _TooDeep
 
 
 def _scalar(field: FieldDescriptor) -> Put:
@@ -116,7 +138,7 @@ def _each(put_one: Callable[[Any, object, int], None], name: str) -> Put:
     def put(message: Message, items: object, room: int) -> None:
         if not isinstance(items, list):
             raise _Misfit(ARRAY, items)
-        _check_room(room, items)
+        _check_room(room)
         container = getattr(message, name)
         for index, item in enumerate(items):
             try:

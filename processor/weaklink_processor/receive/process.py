@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from weaklink_processor.receive.address import Address
 from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.grpc_server import GrpcServer
+from weaklink_processor.receive.http_connection import FAIR_PATIENCE, Patience
 from weaklink_processor.receive.http_server import HttpServer
 from weaklink_processor.receive.intake import Append, Intake
 from weaklink_processor.receive.limits import Limits
@@ -24,6 +25,7 @@ class ReceiverSettings:
     credentials: Credentials = field(default_factory=Credentials)
     grpc_tls: TlsFiles | None = None
     http_tls: TlsFiles | None = None
+    http_patience: Patience = FAIR_PATIENCE
     grace_seconds: int = 5  # for requests under way at a stop
 
 
@@ -45,7 +47,7 @@ async def run_receiver(
     """
     intake = Intake(append)
     grpc = GrpcServer(intake, settings.grpc_limits, settings.credentials)
-    http = HttpServer(intake, settings.http_limits, settings.credentials)
+    http = HttpServer(intake, settings.http_limits, settings.credentials, settings.http_patience)
     try:
         bound = Bound(
             grpc=await grpc.start(Address.parse(settings.grpc), _tls(settings.grpc_tls)),
