@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -62,8 +62,15 @@ def wait_until(condition: Callable[[], object], what: str, patience: float = PAT
 class Service:
     """A running service on ports of its own."""
 
-    def __init__(self, data_dir: Path, forward: str | None = None, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        forward: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("-m", "weaklink_processor"),
+    ) -> None:
         self.data_dir = data_dir
+        self._program = program
         self.grpc, self.http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
         self._forward = ["--forward", forward] if forward else []
         outside = {name: value for name, value in os.environ.items() if not name.startswith("WEAKLINK_")}
@@ -88,7 +95,7 @@ class Service:
 
     def start(self) -> None:
         """Start it and return when it is ready."""
-        command = [sys.executable, "-m", "weaklink_processor", "serve", "--data-dir", str(self.data_dir)]
+        command = [sys.executable, *self._program, "serve", "--data-dir", str(self.data_dir)]
         command += ["--grpc", self.grpc, "--http", self.http, *self._forward]
         with self.log.open("a") as log:
             self._process = subprocess.Popen(
@@ -123,8 +130,8 @@ class Service:
         if process := self.child(name):
             process.send_signal(signal.SIGKILL)
 
-    def crash(self) -> None:
-        """SIGKILL for all of it at once; `start` starts it again."""
+    def kill_all(self) -> None:
+        """SIGKILL for the whole service: no child has the time to end in order; `start` starts it again."""
         assert self._process
         children = psutil.Process(self._process.pid).children(recursive=True)
         for child in children:  # before the parent, from whose end they would learn that they must stop
@@ -132,6 +139,13 @@ class Service:
                 child.kill()
         self.stop(signal.SIGKILL)
         assert psutil.wait_procs(children, timeout=PATIENCE)[1] == []
+
+    def kill_supervisor(self) -> None:
+        """SIGKILL for the parent alone, and return when its children have noticed and ended in order."""
+        assert self._process
+        children = psutil.Process(self._process.pid).children()
+        self.stop(signal.SIGKILL)
+        assert psutil.wait_procs(children, PATIENCE)[1] == []
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """Rows, as any reader in another process sees them now."""

@@ -100,6 +100,7 @@ class Load:
 
     def __init__(self, service: Service, requests: Sequence[bytes], pause: float = 0.0) -> None:
         self.acknowledged: list[bytes] = []
+        self.refusals = 0
         self._service, self._pause = service, pause
         self._waiting = deque(requests)
         self._given_up = threading.Event()
@@ -115,6 +116,10 @@ class Load:
         self._pool.shutdown()
         for client in self._clients:
             client.result()
+
+    def finish(self) -> None:
+        """Send nothing new; what is not acknowledged by now is still tried again."""
+        self._waiting.clear()
 
     def give_up(self) -> None:
         """What is not acknowledged by now will not be tried again."""
@@ -134,6 +139,7 @@ class Load:
             except IndexError:  # another client was faster
                 return
             while not taken(payload):
+                self.refusals += 1
                 if self._given_up.is_set():
                     return
                 time.sleep(_RETRY_SECONDS)

@@ -1,5 +1,6 @@
 """When a service has caught up: its tables are those of an undisturbed run of the same requests."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,14 +19,14 @@ def undisturbed(requests: Sequence[bytes], folder: Path) -> Tables:
     return tables(folder / "undisturbed")
 
 
-def wait_for_tables(service: Service, expected: Tables) -> None:
+def wait_for_tables(service: Service, expected: Tables, patience: float = 30) -> None:
     """Return once the service's tables equal these; the first table that never does is shown."""
 
     def caught_up() -> bool:
         return tables(service.data_dir) == expected
 
     try:
-        wait_until(caught_up, "equal tables", patience=30)
+        wait_until(caught_up, "equal tables", patience)
     except AssertionError:
         assert_equal(tables(service.data_dir), expected)
 
@@ -33,7 +34,8 @@ def wait_for_tables(service: Service, expected: Tables) -> None:
 def assert_equal(found: Tables, expected: Tables) -> None:
     """Tables are equal, one by one, so that a difference is readable."""
     for name, rows in expected.items():
-        missing = [row for row in rows if row not in found[name]]
-        added = [row for row in found[name] if row not in rows]
-        assert (missing[:3], added[:3]) == ([], []), f"{name}: {len(missing)} rows missing, {len(added)} added"
+        wanted, there = Counter(map(repr, rows)), Counter(map(repr, found[name]))
+        missing, added = wanted - there, there - wanted
+        shown = list(missing)[:3], list(added)[:3]
+        assert shown == ([], []), f"{name}: {missing.total()} rows missing, {added.total()} added"
     assert found == expected

@@ -49,7 +49,7 @@ def test_all_of_it_arrives_and_nothing_goes_round(tmp_path: Path) -> None:
             gone = time.monotonic()
             for share in KILLS_AT:
                 _wait_for_share(between, share)
-                weaklink.crash()
+                weaklink.kill_all()
                 weaklink.start()
         time.sleep(max(0.0, gone + OUTAGE_SECONDS - time.monotonic()))
         away = time.monotonic() - gone

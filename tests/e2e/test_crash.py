@@ -1,26 +1,119 @@
-"""Nothing acknowledged is lost, doubled or analysed otherwise when processes are killed."""
+"""Nothing acknowledged is lost, doubled or analysed otherwise when processes are killed.
 
+A chapter is a data folder that lives through many rounds, each with a SIGKILL, while clients send and try again as
+exporters do; at its end every published table must be that of a run that nothing disturbs. Two short chapters have
+each kind of kill, each point between two steps (`e2e.stops`), and the full disk once. WEAKLINK_CRASH_ROUNDS=200 makes
+as many chapters as it takes; CRASH_SEED repeats a run.
+"""
+
+import json
 import os
 import random
-import time
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-import psutil
 import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+import crashing
 from e2e.clients import Load
+from e2e.rounds import Round, Rounds, of_kills, of_stops
 from e2e.settled import assert_equal, undisturbed, wait_for_tables
-from e2e.workload import keys, workload
+from e2e.small_disk import NoDisk, SmallDisk, run_inside, small_disk
+from e2e.stops import Stops
+from e2e.workload import SpanKey, keys, workload
 from sink import OtlpSink
+from weaklink_processor.queue.store import QueueStats, QueueStore
 from weaklink_service import SENT, Service, tables, wait_until
 
-REQUESTS = 200
-KILLS = 3
-BUSY = {"WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.05"}
-"""So that the analyst is hardly ever idle when it is killed."""
+ROUNDS_VARIABLE = "WEAKLINK_CRASH_ROUNDS"
+ROUNDS = int(os.environ.get(ROUNDS_VARIABLE, "0"))
 SEED_VARIABLE = "CRASH_SEED"
 """To repeat a run: the seed that it printed."""
+
+BUSY = {"WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "0.05"}
+"""So that the analyst is hardly ever idle when it is killed."""
+MORE_THAN_ENOUGH = 8000
+"""Requests of a chapter; what is not sent by its end is not sent."""
+PAUSE = 0.15
+"""Seconds that each of four clients waits between requests."""
+PARTS = 3
+"""In so many chapters of a kind every point has its turn."""
+KEY = """
+    name, scope, if(scope = 'session', environment || session_id, trace_id), if(scope = 'decision', span_id, ''), rubric
+"""
+"""Of an evaluation; the span of a trace's evaluation may be another in a later revision."""
+EXTRA = f"""
+    SELECT {KEY}, revision FROM evaluation_history GROUP BY ALL HAVING count(*) > 1
+    UNION ALL
+    SELECT {KEY}, max(revision) FROM evaluation_history GROUP BY ALL HAVING max(revision) <> count(*)
+"""
+"""Revisions that are there twice, or without all those before them."""
+TOLD = f"SELECT {KEY}, revision FROM {SENT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """How one service lives."""
+
+    rounds: Sequence[Round]
+    forwarding: bool
+    full: bool
+    """On a small disk, which is full at times."""
+
+
+@dataclass
+class Tally:
+    """What the test prints, of a chapter or of all."""
+
+    rounds: int = 0
+    requests: int = 0
+    acknowledged: int = 0
+    found: int = 0
+    doubled: int = 0
+
+    def __iadd__(self, other: "Tally") -> Self:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
+
+    @classmethod
+    def read(cls, printed: str) -> Self:
+        """The last one that was printed."""
+        return cls(*map(int, re.findall(r"\d+", printed[printed.rindex("rounds ") :].partition("\n")[0])))
+
+    def __str__(self) -> str:
+        return (
+            f"rounds {self.rounds}, requests {self.requests}, spans acknowledged {self.acknowledged}, "
+            f"found {self.found}, doubled {self.doubled}"
+        )
+
+
+def chapters() -> list[Chapter]:
+    """Two short ones without a number of rounds, else as many as it takes, of four kinds in turn."""
+    if not ROUNDS:
+        return [
+            Chapter(of_kills(full=True), forwarding=False, full=True),
+            Chapter(of_stops(forwarding=True), forwarding=True, full=False),
+        ]
+    made: list[Chapter] = []
+    while sum(len(chapter.rounds) for chapter in made) < ROUNDS:
+        forwarding, full = bool(len(made) % 2), len(made) % 4 < 2
+        stops = of_stops(forwarding=forwarding, part=len(made) // 2 % PARTS, parts=PARTS)
+        made.append(Chapter([*of_kills(full=full), *stops], forwarding, full))
+    return made
+
+
+@pytest.fixture(scope="module")
+def total() -> Iterator[Tally]:
+    tally = Tally()
+    yield tally
+    print(f"in all: {tally}")  # noqa: T201
 
 
 @pytest.fixture
@@ -30,66 +123,100 @@ def rng() -> random.Random:
     return random.Random(seed)
 
 
-@pytest.mark.parametrize("victims", [("receiver",), ("analyst",), ("receiver", "analyst")], ids="+".join)
-def test_kill(victims: tuple[str, ...], rng: random.Random, tmp_path: Path) -> None:
-    """After SIGKILLs at random moments each acknowledged span is there once, and tables are as without them.
-
-    The same after an orderly restart.
-    """
-    requests = workload(rng.randrange(1 << 32), REQUESTS)
-    with Service(tmp_path / "data", settings=BUSY) as service:
-        acknowledged = _load_and_kill(service, requests, victims, rng)
-        expected = undisturbed(requests, tmp_path)
-        wait_for_tables(service, expected)
-        _assert_each_once(service, acknowledged)
-        assert service.stop() == 0
-        service.start()
-        assert_equal(tables(service.data_dir), expected)
-
-
-def test_kill_while_forwarding(rng: random.Random, tmp_path: Path) -> None:
-    """After SIGKILLs of both at random moments the forward endpoint gets each acknowledged span, and each verdict."""
-    requests = workload(rng.randrange(1 << 32), REQUESTS)
-    with OtlpSink() as sink, Service(tmp_path / "data", forward=sink.endpoint, settings=BUSY) as service:
-        acknowledged = _load_and_kill(service, requests, ("receiver", "analyst"), rng)
-        wait_for_tables(service, undisturbed(requests, tmp_path))
-        _assert_each_once(service, acknowledged)
-        wait_until(lambda: keys(acknowledged) <= keys(sink.requests), "every acknowledged span at the sink")
-        revisions = service.count(SENT)
-        wait_until(lambda: len(keys(sink.requests)) >= len(keys(requests)) + revisions, "every verdict at the sink")
-        assert len(keys(sink.requests)) == len(keys(requests)) + revisions
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("chapter", chapters())
+def test_crashes(
+    chapter: Chapter, rng: random.Random, tmp_path: Path, total: Tally, request: pytest.FixtureRequest
+) -> None:
+    """After each SIGKILL and full disk the service recovers; in the end each acknowledged span is there once, tables
+    are as without them, and a forward endpoint has each request, and each verdict under one id."""
+    data_dir, rounds, disk = tmp_path / "data", chapter.rounds, None
+    with ExitStack() as stack:
+        try:
+            disk = stack.enter_context(small_disk(data_dir)) if chapter.full else None
+        except NoDisk:
+            with suppress(NoDisk):
+                total += Tally.read(run_inside(request.node.nodeid, **{ROUNDS_VARIABLE: str(ROUNDS)}))
+                return
+            rounds = [each for each in rounds if not each.full]
+        tally = _lived(stack, data_dir, rounds, disk, rng, forwarding=chapter.forwarding)
+        print(tally)  # noqa: T201
+        total += tally
+    if chapter.full and not disk:
+        pytest.skip("passed, but without a full disk: neither root nor `unshare -Urm` may mount one")
 
 
-def _load_and_kill(
-    service: Service, requests: Sequence[bytes], victims: Sequence[str], rng: random.Random
-) -> list[bytes]:
-    """The requests that were acknowledged while victims were killed now and then: all, since clients try again."""
-    with Load(service, requests, pause=0.05) as load:
-        for progress in sorted(rng.sample(range(5, REQUESTS - 20), KILLS)):
-            _wait_for_progress(load, progress)
-            time.sleep(rng.uniform(0, 0.3))
-            for victim in rng.sample(victims, len(victims)):
-                _kill(service, victim)
-    return load.acknowledged
+def _lived(
+    stack: ExitStack,
+    data_dir: Path,
+    rounds: Sequence[Round],
+    disk: SmallDisk | None,
+    rng: random.Random,
+    *,
+    forwarding: bool,
+) -> Tally:
+    """Let a service live through the rounds, and hold its tables against those of an undisturbed run."""
+    requests, stops = workload(rng.randrange(1 << 32), MORE_THAN_ENOUGH), Stops(data_dir.with_name("stops"))
+    sink = stack.enter_context(OtlpSink()) if forwarding else None
+    service = stack.enter_context(
+        Service(data_dir, sink.endpoint if sink else None, BUSY | stops.environment, [crashing.__file__])
+    )
+    with Load(service, requests, PAUSE) as load:
+        under_load = Rounds(service, load, stops, disk, rng)
+        for each in rng.sample(rounds, len(rounds)):
+            print(each, flush=True)  # noqa: T201
+            under_load.run(each)
+        load.finish()
+    expected = undisturbed(load.acknowledged, data_dir.parent)
+    wait_for_tables(service, expected, patience=120)
+    tally = _tally(service, load.acknowledged, len(rounds))
+    assert (tally.found, tally.doubled) == (tally.acknowledged, 0), tally
+    assert service.query(EXTRA) == []
+    if sink:
+        _assert_all_sent(service, sink, keys(load.acknowledged))
+    assert service.stop() == 0
+    assert_equal(tables(data_dir), expected)
+    left = _queue(data_dir)
+    assert (left.rows, left.quarantined) == (0, 0)
+    return tally
 
 
-def _wait_for_progress(load: Load, count: int) -> None:
-    wait_until(lambda: len(load.acknowledged) >= count, f"{count} acknowledged requests")
-
-
-def _kill(service: Service, victim: str) -> None:
-    """SIGKILL one that is there, which it soon is again after an earlier kill."""
-    wait_until(lambda: service.child(victim), f"a {victim} to kill")
-    process = service.child(victim)
-    assert process
-    service.kill(victim)
-    assert psutil.wait_procs([process], timeout=5)[1] == []
-
-
-def _assert_each_once(service: Service, acknowledged: list[bytes]) -> None:
+def _tally(service: Service, acknowledged: Sequence[bytes], rounds: int) -> Tally:
     rows = service.query("SELECT trace_id, span_id FROM spans")
     wanted = keys(acknowledged)
     found = wanted & {(str(trace_id), str(span_id)) for trace_id, span_id in rows}
-    doubled = len(rows) - len(set(rows))
-    print(f"acknowledged {len(wanted)}, found {len(found)}, doubled {doubled}")  # noqa: T201
-    assert (len(acknowledged), found, doubled) == (REQUESTS, wanted, 0)
+    return Tally(rounds, len(acknowledged), len(wanted), len(found), len(rows) - len(set(rows)))
+
+
+def _assert_all_sent(service: Service, sink: OtlpSink, acknowledged: set[SpanKey]) -> None:
+    """Requests arrived at least once. So did each verdict: always under the same id, and always the same."""
+    told = set(service.query(TOLD))
+    wait_until(lambda: acknowledged <= keys(sink.requests), "every acknowledged span at the sink")
+    wait_until(lambda: {_verdict(span) for span in sink.spans() if _is_verdict(span)} >= told, "every verdict")
+    spans: dict[object, set[bytes]] = defaultdict(set)
+    ids: dict[object, set[bytes]] = defaultdict(set)
+    for span in filter(_is_verdict, sink.spans()):
+        spans[_verdict(span)].add(span.SerializeToString())
+        ids[span.trace_id, span.span_id].add(span.SerializeToString())
+    assert set(spans) == told
+    assert {len(each) for each in spans.values()} == {len(each) for each in ids.values()} == {1}
+
+
+def _is_verdict(span: Span) -> bool:
+    return span.name.startswith("evaluators.mai_")
+
+
+def _verdict(span: Span) -> tuple[object, ...]:
+    """As a row of TOLD."""
+    values = {each.key: each.value.string_value for each in span.attributes}
+    about = json.loads(values["annotations.0.annotation.metadata"])
+    target = span.parent_span_id.hex() if about["scope"] == "decision" else ""
+    return values["eval.name"], about["scope"], span.trace_id.hex(), target, about["rubric"], about["revision"]
+
+
+def _queue(data_dir: Path) -> QueueStats:
+    queue = QueueStore.open(data_dir / "queue.sqlite", max_bytes=1 << 30)
+    try:
+        return queue.stats()
+    finally:
+        queue.close()

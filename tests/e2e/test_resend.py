@@ -20,7 +20,7 @@ def test_a_verdict_that_was_not_answered_for_comes_again_the_same(tmp_path: Path
         wait_until(lambda: sink.requests, "the request at the sink")
         sink.delay = SECONDS_TO_ANSWER
         wait_until(lambda: verdicts(sink), "the verdict on its way")
-        service.crash()
+        service.kill_all()
         sink.delay = 0.0
         service.start()
         wait_until(lambda: any(is_own(span) for span in sink.spans()), "the verdict at the sink")

@@ -11,6 +11,7 @@ import structlog
 from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
 from weaklink_processor.analyst.step import Step
+from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore, Row
 
 log = structlog.get_logger(__name__)
@@ -18,7 +19,14 @@ log = structlog.get_logger(__name__)
 BATCH_BYTES = 64_000_000
 """Uncompressed bytes of a step: about 78,000 spans. Every step has a fixed cost of some 0.2 s."""
 TICK_SECONDS = 0.25
-MACHINE_FAULTS = (OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException)
+MACHINE_FAULTS = (
+    OSError,
+    MemoryError,
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,  # a commit that could not be written
+    Overloaded,
+)
 """Not the rows' fault: they stay where they are and are tried again."""
 DRAIN_SECONDS = 2.5
 """With the step under way and the sending that follows, less than the supervisor leaves."""
@@ -45,6 +53,7 @@ class Analyst:
         self._release, self._on_progress = release, on_progress
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
+        self._released = 0
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; then apply what is left, as far as the drain time allows."""
@@ -54,10 +63,13 @@ class Analyst:
             if not waiting:
                 stop.wait(self._publish_seconds - (time.monotonic() - started))
         deadline = time.monotonic() + DRAIN_SECONDS
-        while time.monotonic() < deadline and self._apply_next() is not None:
-            pass
-        self._settle()
-        self._caution.rest()
+        try:
+            while time.monotonic() < deadline and self._apply_next() is not None:
+                pass
+            self._settle()
+            self._caution.rest()
+        except Overloaded as error:
+            log.warning("analyst cannot write", error=str(error))
 
     def drain(self) -> None:
         """Apply all that waits, and evaluate every trace without waiting for its quiet period."""
@@ -70,10 +82,15 @@ class Analyst:
 
     def _turn(self) -> bool:
         """Do one step; whether there is more waiting than it took."""
-        more = self._apply_next()
-        if more is None:
-            self._caution.rest()
-            self._evaluate_due()
+        try:
+            more = self._apply_next()
+            if more is None:
+                self._release_applied()
+                self._caution.rest()
+                self._evaluate_due()
+        except Overloaded as error:  # the queue: it is on the same disk
+            log.warning("analyst cannot write", error=str(error))
+            return False
         return bool(more)
 
     def _evaluate_due(self) -> None:
@@ -111,15 +128,23 @@ class Analyst:
             log.exception("analyst cannot write", first_offset=rows[0].offset)
             time.sleep(TICK_SECONDS)
             return
+        except duckdb.FatalException:
+            raise  # no fault of the rows either: the state has to be opened anew, by another process
         except Exception:
             log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
             self._set_apart(rows)
             return
         self._caution.after()
         self._publish()
-        self._release(rows[-1].offset)
+        self._release_applied()
         self._on_progress()
         log.debug("applied", offset=rows[-1].offset, spans=done.spans, revisions=done.revisions)
+
+    def _release_applied(self) -> None:
+        """Let go of rows that are applied, now or by a process that did not come to it."""
+        if self._step.offset > self._released:
+            self._release(self._step.offset)
+            self._released = self._step.offset
 
     def _settle(self) -> None:
         try:

@@ -1,0 +1,88 @@
+"""The analyst's loop over a real queue, a real state and a real lake; only the fault is forced."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from otlp import payload, write
+from weaklink_processor import wiring
+from weaklink_processor.analyst.state import State
+from weaklink_processor.config import Config
+from weaklink_processor.queue.store import QueueStore
+
+SPANS = [write(1, 1, "a", 0.9), write(1, 2, "b", 0.8, parents=["a"])]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(data_dir=tmp_path)
+
+
+@pytest.fixture
+def queue(config: Config) -> Iterator[QueueStore]:
+    with wiring.open_queue(config) as queue:
+        queue.append([payload(SPANS)], datetime.now(UTC))
+        queue.append([payload([write(2, 1, "c", 0.8, 9, parents=["b"])])], datetime.now(UTC))
+        yield queue
+
+
+@contextmanager
+def failing_commits(monkeypatch: pytest.MonkeyPatch, fault: Exception, times: int) -> Iterator[None]:
+    """The next commits fail, after all that was to be committed has been done."""
+    transaction, left = State.transaction, iter(range(times))
+
+    @contextmanager
+    def failing(state: State) -> Iterator[None]:
+        with transaction(state):
+            yield
+            if next(left, None) is not None:
+                raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "transaction", failing)
+        yield
+
+
+def test_a_commit_without_room_on_the_disk_is_done_again(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What DuckDB says then, as it does of a disk that is full, is not the rows' fault: none is set aside."""
+    fault = duckdb.TransactionException("TransactionContext Error: Failed to commit: No space left on device")
+    with wiring._analyst(config, queue) as (analyst, _):
+        with failing_commits(monkeypatch, fault, times=3):
+            assert [analyst._turn() for _ in range(4)] == [False] * 4
+        analyst.drain()
+    stats = queue.stats()
+    assert (stats.rows, stats.quarantined) == (0, 0)
+    with wiring.open_catalogue(config) as views:
+        assert views.execute("SELECT memory_id FROM memories ORDER BY ALL").fetchall() == [("a",), ("b",), ("c",)]
+
+
+def test_a_state_that_is_broken_for_good_sets_nothing_aside(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB refuses everything after a fatal error: the process ends, the next one applies the rows."""
+    with (
+        pytest.raises(duckdb.FatalException),
+        wiring._analyst(config, queue) as (analyst, _),
+        failing_commits(monkeypatch, duckdb.FatalException("database has been invalidated"), times=1),
+    ):
+        analyst.drain()
+    assert (queue.stats().rows, queue.stats().quarantined) == (2, 0)
+    wiring.drain(config)
+    assert (queue.stats().rows, queue.stats().quarantined) == (0, 0)
+
+
+def test_rows_that_were_applied_before_a_crash_are_released_after_it(config: Config, queue: QueueStore) -> None:
+    """Also if nothing new arrives."""
+    with wiring._analyst(config, queue) as (analyst, _):
+        analyst._release = lambda _: None  # as if it had died before
+        analyst._turn()
+    assert queue.stats().rows == 2
+    with wiring._analyst(config, queue) as (analyst, _):
+        analyst._turn()
+    assert queue.stats().rows == 0
