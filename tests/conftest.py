@@ -1,8 +1,11 @@
 """What all tests share."""
 
 import os
+from pathlib import Path
 
 import pytest
+
+import small_disk as disks
 
 
 @pytest.fixture
@@ -16,3 +19,20 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own WEAKLINK_ variables change no test."""
     for name in [name for name in os.environ if name.startswith("WEAKLINK_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> disks.SmallDisk | None:
+    """A disk of 64 MB; outside of a namespace of its own there is none, and the test is not called."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    return disks.mounted(path, mib=64) if disks.is_inside() else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that needs a small disk inside a namespace of its own, instead of here."""
+    if "small_disk" not in pyfuncitem.fixturenames or disks.is_inside():
+        return None
+    disks.run_inside(pyfuncitem.nodeid)
+    return True

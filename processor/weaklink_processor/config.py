@@ -235,6 +235,11 @@ class Queue(Section):
     """The durable queue between receiving and analysing."""
 
     max_bytes: Bytes = ByteSize(4096 * _MIB)
+    max_requests: Annotated[int, Field(gt=0)] = 10_000_000
+    max_pending_bytes: Bytes = ByteSize(128 * _MIB)
+    max_pending_requests: Annotated[int, Field(gt=0)] = 10_000
+    max_wait: PositiveSeconds = 4.0
+    duplicate_window: Seconds = 60.0
 
 
 class Thresholds(Section):

@@ -65,7 +65,9 @@ def open_queue(config: Config) -> "Iterator[QueueStore]":
     """Open the queue; every row waits for the analyst from the first one on."""
     from weaklink_processor.queue.store import QueueStore
 
-    with closing(QueueStore.open(config.data_dir / QUEUE_FILE, max_bytes=config.queue.max_bytes)) as queue:
+    bounds = config.queue
+    path = config.data_dir / QUEUE_FILE
+    with closing(QueueStore.open(path, max_bytes=bounds.max_bytes, max_requests=bounds.max_requests)) as queue:
         queue.register(ANALYST)
         yield queue
 
@@ -113,7 +115,7 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
     """
     import asyncio
 
-    from weaklink_processor.queue.writer import QueueWriter
+    from weaklink_processor.queue.writer import Patience, QueueWriter
     from weaklink_processor.receive import process
     from weaklink_processor.receive.credentials import Credentials
 
@@ -128,10 +130,11 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
         http_patience=_patience(config.receiver.http),
         grace_seconds=_RECEIVER_GRACE_SECONDS,
     )
+    patience = Patience(config.queue.max_pending_bytes, config.queue.max_pending_requests, config.queue.max_wait)
 
     async def receive() -> None:
         with open_queue(config) as queue:
-            writer = QueueWriter(queue)
+            writer = QueueWriter(queue, patience=patience, duplicate_window_seconds=config.queue.duplicate_window)
             try:
                 await process.run_receiver(
                     settings, writer.append, stop=_in_this_loop(stop), on_ready=lambda _: on_ready()

@@ -1,14 +1,14 @@
 """Group commit, on a real store."""
 
 import asyncio
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from stores import GatedStore
 from weaklink_processor.errors import Overloaded, WeaklinkError
 from weaklink_processor.queue.store import QueueStore, Row
 from weaklink_processor.queue.writer import CROWD, ROW_BYTES, QueueWriter
@@ -25,33 +25,11 @@ def store(tmp_path: Path) -> Iterator[QueueStore]:
         yield store
 
 
-class GatedStore(QueueStore):
-    """A store whose commits wait for `gate`, so that a test can hold one open."""
-
-    gate: threading.Event
-
-    def append(self, requests: Sequence[bytes], received_at: datetime) -> int:
-        self.gate.wait()
-        return super().append(requests, received_at)
-
-
 @pytest.fixture
 def gated(tmp_path: Path) -> Iterator[GatedStore]:
     with closing(GatedStore.open(tmp_path / "queue.sqlite", max_bytes=PLENTY)) as store:
-        store.gate = threading.Event()
         yield store
         store.gate.set()
-
-
-class FailingStore(QueueStore):
-    """A store that fails with `error`."""
-
-    error: Exception | None = None
-
-    def append(self, requests: Sequence[bytes], received_at: datetime) -> int:
-        if self.error is not None:
-            raise self.error
-        return super().append(requests, received_at)
 
 
 def rows(store: QueueStore) -> list[Row]:
@@ -156,37 +134,22 @@ async def test_a_crowd_that_stays_away_is_not_missed(store: QueueStore) -> None:
     await writer.stop()
 
 
-async def test_too_much_waiting_is_overload(gated: GatedStore) -> None:
-    """At `max_pending_bytes` not yet durable an append is refused; when they are committed, taken again."""
-    writer = QueueWriter(gated, max_pending_bytes=1000)
-    async with asyncio.TaskGroup() as clients:
-        for _ in range(2):
-            clients.create_task(writer.append(bytes(600)))
-        await settle()
-        with pytest.raises(Overloaded, match="1000"):
-            await writer.append(b"x")
-        gated.gate.set()
-    await writer.append(b"x")
-    assert sum(len(row.requests) for row in rows(gated)) == 3
-    await writer.stop()
-
-
 @pytest.mark.parametrize(
     ("error", "raised"), [(Overloaded("disk full"), Overloaded), (ZeroDivisionError("a bug"), WeaklinkError)]
 )
 async def test_a_failed_commit_fails_all_of_its_group(
-    tmp_path: Path, error: Exception, raised: type[Exception]
+    gated: GatedStore, error: Exception, raised: type[Exception]
 ) -> None:
     """Everyone in a group whose commit fails is told so, none of it is stored, and the writer goes on."""
-    with closing(FailingStore.open(tmp_path / "queue.sqlite", max_bytes=PLENTY)) as store:
-        writer = QueueWriter(store)
-        store.error = error
-        answers = await asyncio.gather(*(writer.append(b"x") for _ in range(3)), return_exceptions=True)
-        assert [(type(answer), str(error) in str(answer)) for answer in answers] == [(raised, True)] * 3
-        store.error = None
-        await writer.append(b"y")
-        assert [row.requests for row in rows(store)] == [[b"y"]]
-        await writer.stop()
+    gated.gate.set()
+    writer = QueueWriter(gated)
+    gated.error = error
+    answers = await asyncio.gather(*(writer.append(b"x") for _ in range(3)), return_exceptions=True)
+    assert [(type(answer), str(error) in str(answer)) for answer in answers] == [(raised, True)] * 3
+    gated.error = None
+    await writer.append(b"y")
+    assert [row.requests for row in rows(gated)] == [[b"y"]]
+    await writer.stop()
 
 
 async def test_a_client_that_left_harms_nobody(gated: GatedStore) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weaklink_processor.errors import BrokenStore, Overloaded
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PAGE_BYTES = 16_384
 BUSY_SECONDS = 5.0
 
@@ -59,7 +59,10 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open an existing queue file in autocommit mode; BrokenStore when it is not one of ours."""
+    """Open an existing queue file in autocommit mode, and bring it to this version's form.
+
+    BrokenStore: it is not one of ours, or from a newer version.
+    """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
@@ -68,9 +71,11 @@ def connect(path: Path) -> sqlite3.Connection:
         check_same_thread=False,  # so that close() may come from another thread
     )
     try:
-        _check_version(connection, path)
+        version = _known_version(connection, path)
         for pragma in PRAGMAS:
             connection.execute(pragma)
+        if version < SCHEMA_VERSION:
+            _upgrade(connection)
     except BaseException:
         connection.close()
         raise
@@ -91,13 +96,32 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def _fill(draft: Path) -> None:
-    schema = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(f"PRAGMA synchronous = FULL; BEGIN; {schema}; PRAGMA user_version = {SCHEMA_VERSION};")
+        connection.execute("PRAGMA synchronous = FULL")
+        _upgrade(connection)
         connection.execute("INSERT INTO identity VALUES (?)", (str(uuid.uuid4()),))
-        connection.execute("COMMIT")
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Run the steps from the file's version to this one, all or none; an empty file has version 0."""
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        for version in range(_version(connection) + 1, SCHEMA_VERSION + 1):
+            step = resources.files(__package__).joinpath(f"schema_{version}.sql").read_text(encoding="utf-8")
+            for statement in _statements(step):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 def _sync_folder(folder: Path) -> None:
@@ -109,9 +133,14 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _known_version(connection: sqlite3.Connection, path: Path) -> int:
+    version = _version(connection)
     if version > SCHEMA_VERSION:
         raise BrokenStore(f"{path}: queue format {version} is newer than the {SCHEMA_VERSION} that this weaklink reads")
-    if version != SCHEMA_VERSION:
+    if version < 1:
         raise BrokenStore(f"{path}: not a weaklink queue")
+    return version

@@ -4,6 +4,7 @@ One SQLite file that any number of processes may open. Writers take turns, reade
 """
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,13 @@ APPEND = """
     INSERT INTO queue (received_at, size, stored, payload, total)
     VALUES (?1, ?2, ?3, ?4, ?3 + coalesce((SELECT total FROM queue ORDER BY offset DESC LIMIT 1), 0))
 """
+ARRIVE = """
+    INSERT INTO arrivals (offset, received_at, requests, digests, total)
+    VALUES (?1, ?2, ?3, ?4, ?3 + coalesce((SELECT total FROM arrivals ORDER BY offset DESC LIMIT 1), 0))
+"""
+FORGET = "DELETE FROM arrivals WHERE offset <= min(?, (SELECT min(offset) - 1 FROM queue))"
+ARRIVALS = "SELECT offset, received_at, digests FROM arrivals WHERE received_at >= ? ORDER BY offset"
+FILL = "SELECT coalesce((SELECT bytes FROM fill), 0), (SELECT requests FROM waiting)"
 READ = "SELECT offset, received_at, size, payload FROM queue WHERE offset > ? ORDER BY offset"
 REGISTER = """
     INSERT INTO consumers
@@ -33,11 +41,14 @@ REGISTER = """
 """
 SWEEP = "DELETE FROM queue WHERE offset <= (SELECT min(done) FROM consumers)"
 STATS = """
-    SELECT count(*), coalesce((SELECT bytes FROM fill), 0), coalesce(min(offset), 0),
+    SELECT count(*), (SELECT requests FROM waiting), coalesce((SELECT bytes FROM fill), 0), coalesce(min(offset), 0),
            (SELECT value FROM last_offset), min(received_at), (SELECT count(*) FROM quarantine)
     FROM queue
 """
 SET_ASIDE = "INSERT INTO quarantine SELECT offset, received_at, size, ?, payload FROM queue WHERE offset = ?"
+
+DIGEST_BYTES = 32
+NO_BOUND = sys.maxsize
 
 log = structlog.get_logger(__name__)
 
@@ -52,10 +63,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """What is remembered of a commit group, also when its row is gone: the digest of each request."""
+
+    offset: int
+    received_at: datetime
+    digests: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class QueueStats:
     """How full the queue is; offsets are 0 where there is none."""
 
     rows: int
+    requests: int
     bytes: int  # as stored: compressed
     first_offset: int  # oldest row still there
     last_offset: int  # highest ever given
@@ -75,38 +96,54 @@ class _Stored:
 class QueueStore:
     """A queue file. Any thread may use it: each gets its own connection."""
 
-    def __init__(self, path: Path, *, max_bytes: int) -> None:
+    def __init__(self, path: Path, *, max_bytes: int, max_requests: int = NO_BOUND) -> None:
         self._path = path
-        self._max_bytes = max_bytes
+        self._max_bytes, self._max_requests = max_bytes, max_requests
         self._own = threading.local()
         self._connections: list[sqlite3.Connection] = []
         with self._connected() as db:
             (self.id,) = db.execute("SELECT id FROM identity").fetchone()
 
     @classmethod
-    def open(cls, path: Path, *, max_bytes: int) -> Self:
+    def open(cls, path: Path, *, max_bytes: int, max_requests: int = NO_BOUND) -> Self:
         """Open the file, made if missing.
 
-        `max_bytes` bounds what waits, as stored. BrokenStore: not a queue, damaged, or from a newer version.
-        UsageError: its folder cannot be written to.
+        `max_bytes` bounds what waits, as stored, and `max_requests` how many requests that are.
+        BrokenStore: not a queue, damaged, or from a newer version. UsageError: its folder cannot be written to.
         """
         try:
             with database.translated(path):
                 database.create(path)
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from error
-        return cls(path, max_bytes=max_bytes)
+        return cls(path, max_bytes=max_bytes, max_requests=max_requests)
 
-    def append(self, requests: Sequence[bytes], received_at: datetime) -> int:
-        """Add one row and return its offset once it is fsynced; Overloaded when the queue or the disk is full."""
+    def append(
+        self, requests: Sequence[bytes], received_at: datetime, *, digests: Sequence[bytes] = (), forget: int = 0
+    ) -> int:
+        """Add one row and return its offset once it is fsynced; Overloaded when the queue or the disk is full.
+
+        `digests`: one of DIGEST_BYTES for each request, remembered with it; those of rows up to `forget` no longer.
+        """
         self._check_room()
         block = framing.join(requests)
         payload = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(block)
         moment = (received_at - EPOCH) // MICROSECOND
         with self._writing() as db:
             offset = db.execute(APPEND, (moment, len(block), len(payload), payload)).lastrowid
+            db.execute(ARRIVE, (offset, moment, len(requests), b"".join(digests)))
+            db.execute(FORGET, (forget,))
         assert offset is not None  # noqa: S101 - an INSERT that returned has a row id
         return offset
+
+    def arrivals(self, since: datetime) -> list[Arrival]:
+        """What is remembered of the commit groups since then, in order."""
+        with self._connected() as db:
+            found = db.execute(ARRIVALS, ((since - EPOCH) // MICROSECOND,)).fetchall()
+        return [
+            Arrival(offset, EPOCH + moment * MICROSECOND, _split(digests, DIGEST_BYTES))
+            for offset, moment, digests in found
+        ]
 
     def read(self, after: int, max_bytes: int) -> list[Row]:
         """Rows with an offset above `after`, in order: about `max_bytes` uncompressed, and one at least if any waits.
@@ -164,10 +201,10 @@ class QueueStore:
         """One consistent look at the queue."""
         with self._connected() as db, db:
             db.execute("BEGIN")
-            rows, size, first, last, oldest, quarantined = db.execute(STATS).fetchone()
+            rows, requests, size, first, last, oldest, quarantined = db.execute(STATS).fetchone()
             consumers = dict(db.execute("SELECT name, done FROM consumers").fetchall())
         received = None if oldest is None else EPOCH + oldest * MICROSECOND
-        return QueueStats(rows, size, first, last, consumers, received, quarantined)
+        return QueueStats(rows, requests, size, first, last, consumers, received, quarantined)
 
     def close(self) -> None:
         """Close every thread's connection; no other thread may be at work in the store."""
@@ -198,9 +235,11 @@ class QueueStore:
 
     def _check_room(self) -> None:
         with self._connected() as db:
-            found = db.execute("SELECT bytes FROM fill").fetchone()
-        if found and found[0] >= self._max_bytes:
-            raise Overloaded(f"the queue holds {found[0]} bytes, and {self._max_bytes} is its limit")
+            size, requests = db.execute(FILL).fetchone()
+        if size >= self._max_bytes:
+            raise Overloaded(f"the queue holds {size} bytes, and {self._max_bytes} is its limit")
+        if requests >= self._max_requests:
+            raise Overloaded(f"the queue holds {requests} requests, and {self._max_requests} is its limit")
 
     def _stored(self, after: int, max_bytes: int) -> list[_Stored]:
         """Rows as they lie in the file: fetched first and unpacked later, so that no reader holds up the WAL."""
@@ -224,6 +263,10 @@ class QueueStore:
             self.quarantine(stored.offset, f"damaged: {error}")
             return None
         return Row(stored.offset, EPOCH + stored.received_at * MICROSECOND, requests)
+
+
+def _split(joined: bytes, size: int) -> list[bytes]:
+    return [joined[start : start + size] for start in range(0, len(joined), size)]
 
 
 def _decompressed(stored: _Stored) -> bytes:

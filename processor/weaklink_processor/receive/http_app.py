@@ -3,7 +3,6 @@
 https://opentelemetry.io/docs/specs/otlp/#otlphttp
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -21,7 +20,7 @@ from weaklink_processor.errors import BadData, Overloaded, WeaklinkError
 from weaklink_processor.receive import otlp_json
 from weaklink_processor.receive.body import read_body
 from weaklink_processor.receive.credentials import CHALLENGE, HEADER, Credentials
-from weaklink_processor.receive.intake import LARGE_BYTES, Intake
+from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS, NoSuchPath, WrongMethod, WrongType, answer_to, status_of
 
@@ -44,9 +43,7 @@ async def _from_protobuf(_intake: Intake, body: bytes, _limits: Limits) -> bytes
 async def _from_json(intake: Intake, body: bytes, limits: Limits) -> bytes:
     if not body:
         return b""  # an empty request, as in protobuf
-    if len(body) >= LARGE_BYTES:
-        return await intake.aside(otlp_json.to_protobuf, body, limits)
-    return await asyncio.to_thread(otlp_json.to_protobuf, body, limits)  # too slow for the event loop
+    return await intake.aside(otlp_json.to_protobuf, body, limits)  # too slow for the event loop
 
 
 def _write_protobuf(message: Message) -> bytes:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -17,6 +18,8 @@ from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS
 
 LARGE_BYTES: Final = 1 << 20  # takes long enough to judge that the other clients should not wait for it
+MAX_BYTES_ASIDE: Final = 128 << 20
+"""Of requests that are read or judged in threads at a time; one more is taken while they are fewer."""
 Append = Callable[[bytes], Awaitable[None]]
 Result = TypeVar("Result")
 
@@ -30,6 +33,7 @@ class Intake:
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large")
         self._draining = False
         self._overloaded_until = clock()
+        self._bytes_aside = 0
 
     async def take(self, payload: bytes, limits: Limits) -> ExportTraceServiceResponse:
         """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
@@ -42,8 +46,13 @@ class Intake:
         return _response(accepted)
 
     async def aside(self, judge: Callable[[bytes, Limits], Result], payload: bytes, limits: Limits) -> Result:
-        """Judge a large payload in a thread, no two at a time: of what one becomes in memory there is one only."""
-        return await asyncio.get_running_loop().run_in_executor(self._large, judge, payload, limits)
+        """Judge a payload in a thread, of large ones no two at a time: what they become in memory is there once.
+
+        Overloaded when too much waits for its turn.
+        """
+        pool = self._large if len(payload) >= LARGE_BYTES else None
+        with self._waiting(len(payload)):
+            return await asyncio.get_running_loop().run_in_executor(pool, judge, payload, limits)
 
     @property
     def ready(self) -> bool:
@@ -58,13 +67,28 @@ class Intake:
         try:
             await self._append(payload)
         except Overloaded:
-            self._overloaded_until = self._clock() + RETRY_SECONDS
+            self._note_overload()
             raise
         except asyncio.CancelledError:
             if not self._draining:
                 raise  # the client has gone
             raise Overloaded("the receiver stopped before the request was stored") from None
         self._overloaded_until = self._clock()
+
+    @contextmanager
+    def _waiting(self, size: int) -> Iterator[None]:
+        """Keep count of what waits to be judged."""
+        if self._bytes_aside >= MAX_BYTES_ASIDE:
+            self._note_overload()
+            raise Overloaded(f"{self._bytes_aside} bytes wait to be checked, and {MAX_BYTES_ASIDE} is the limit")
+        self._bytes_aside += size
+        try:
+            yield
+        finally:
+            self._bytes_aside -= size
+
+    def _note_overload(self) -> None:
+        self._overloaded_until = self._clock() + RETRY_SECONDS
 
 
 def _response(accepted: Accepted) -> ExportTraceServiceResponse:
