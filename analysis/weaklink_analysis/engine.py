@@ -159,6 +159,14 @@ class Engine:
         with self._db.lent(asked=spans):
             return self._db.arrow(self._models.text("weakest_touched", changed="touching"))
 
+    def forget_spans(self, first: int) -> None:
+        """Forget what is kept of spans with row ids below `first` for later spans of their traces.
+
+        Traces with memory operations or a decision stay whole, since a late span has them judged again.
+        """
+        self._db.make("idle_spans", parameters={"first": first})
+        self._db.run("forget_idle")
+
     def resettle(self) -> None:
         """Compute every version, chain and resolution anew, and have every trace judged again: settings changed."""
         self._db.run("merge_policies")

@@ -26,8 +26,8 @@ from pydantic import (
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
-_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
 _MIB = 1024 * 1024
 _PORTS = 65536
@@ -380,6 +380,13 @@ class Forward(Section):
         return f"{'https' if self.tls.insecure is False else 'http'}://{self.endpoint}"
 
 
+class Lake(Section):
+    """How much of what was received is kept."""
+
+    retention: PositiveSeconds | None = None
+    max_bytes: Bytes | None = None
+
+
 class Log(Section):
     """What is logged to standard error."""
 
@@ -394,6 +401,7 @@ class Config(Section):
     receiver: Receiver = Receiver()
     queue: Queue = Queue()
     analysis: Analysis = Analysis()
+    lake: Lake = Lake()
     forward: Forward = Forward()
     log: Log = Log()
 

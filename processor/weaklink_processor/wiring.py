@@ -7,7 +7,7 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weaklink_analysis.operations import Settings
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.state import State
-    from weaklink_processor.analyst.step import Sent
+    from weaklink_processor.analyst.step import Sent, Step
     from weaklink_processor.emit.exporter import ExportSettings
     from weaklink_processor.emit.worker import EmitWorker
     from weaklink_processor.queue.store import QueueStore
@@ -39,6 +39,8 @@ STATE_FILE = "state.duckdb"
 CATALOGUE_FILE = "weaklink.duckdb"
 ANALYST = "analyst"
 """The analyst's name among the queue's consumers."""
+DEPARTED = {"age": "lake:too_old", "size": "lake:too_much"}
+"""Marks in the queue's file: how many spans left the lake since the folder was made."""
 
 
 def limits(config: Config) -> "Limits":
@@ -78,16 +80,30 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
 
     Raises:
         UsageError: there is no data folder, or nothing has been published yet.
+        BrokenStore: a newer weaklink wrote them.
     """
     import duckdb
+
+    from weaklink_processor.lake.catalogue import check_format
 
     path = config.data_dir / CATALOGUE_FILE
     require_data_dir(config)
     if not is_published(config):
         raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
     with duckdb.connect(path, read_only=True) as catalogue:
+        check_format(catalogue, path)
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
+
+
+def listed_files(config: Config) -> int:
+    """Return how many files of the lake are read by those who query it."""
+    from weaklink_processor.lake.catalogue import listed_parts
+
+    if not is_published(config):
+        return 0
+    with open_catalogue(config) as catalogue:
+        return len(listed_parts(catalogue))
 
 
 def is_published(config: Config) -> bool:
@@ -194,43 +210,19 @@ def drain(config: Config) -> None:
 @contextmanager
 def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, EmitWorker | None]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
-    from weaklink_analysis.engine import Engine
-    from weaklink_analysis.operations import Matcher, Settings
+    from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
-    from weaklink_analysis.views import create_statements
     from weaklink_processor.analyst.ahead import Ahead
     from weaklink_processor.analyst.analyst import BATCH_BYTES, Analyst
     from weaklink_processor.analyst.caution import Caution
+    from weaklink_processor.analyst.requests import CompactRequests
     from weaklink_processor.analyst.state import State, scratch
-    from weaklink_processor.analyst.step import LAKE_KEYS, SENT_SCOPES, Step
     from weaklink_processor.decode.batch import decode
-    from weaklink_processor.lake.lake import Lake
 
-    analysis = config.analysis
-    settings = Settings(
-        max_hops=analysis.max_hops,
-        min_threshold=analysis.min_threshold,
-        flag_threshold=analysis.flag_threshold,
-        clock_skew_seconds=analysis.clock_skew,
-        unresolved_confidence=analysis.unresolved_confidence,
-        pass_threshold=analysis.threshold,
-        quiet_seconds=analysis.quiet_period,
-        namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
-        services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
-        rubrics=analysis.rubrics,
-    )
+    analysis, settings = config.analysis, _settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         worker = _emit_worker(config, queue, state, settings)
-        step = Step(
-            state,
-            Engine(state.connection, settings),
-            Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
-            queue_id=queue.id,
-            settings=settings,
-            sent=_sent(config, queue) if worker else None,
-            scopes=(*SENT_SCOPES, "session") if config.forward.sessions else SENT_SCOPES,
-        )
-        step.recover(_now())
+        step = _step(config, queue, state, settings, _sent(config, queue) if worker else None)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers)
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
@@ -243,11 +235,76 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             publish_seconds=analysis.publish_interval,
             release=partial(queue.release, ANALYST),
             on_progress=worker.wake if worker else lambda: None,
+            heed=CompactRequests(queue, step).heed,
         )
         with closing(step), closing(ahead):
             yield analyst, worker
         if worker:
             worker.stop(_EMIT_DRAIN_SECONDS)
+
+
+def _settings(config: Config) -> "Settings":
+    from weaklink_analysis.operations import Settings
+
+    analysis = config.analysis
+    return Settings(
+        max_hops=analysis.max_hops,
+        min_threshold=analysis.min_threshold,
+        flag_threshold=analysis.flag_threshold,
+        clock_skew_seconds=analysis.clock_skew,
+        unresolved_confidence=analysis.unresolved_confidence,
+        pass_threshold=analysis.threshold,
+        quiet_seconds=analysis.quiet_period,
+        namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
+        services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
+        rubrics=analysis.rubrics,
+    )
+
+
+def _step(
+    config: Config, queue: "QueueStore", state: "State", settings: "Settings", sent: "Callable[[], Sent] | None"
+) -> "Step":
+    """Build the analyst's step, and make good what a crash may have left."""
+    from weaklink_analysis.engine import Engine
+    from weaklink_analysis.views import create_statements
+    from weaklink_processor.analyst.step import LAKE_KEYS, SENT_SCOPES, Step
+    from weaklink_processor.lake.lake import Lake
+    from weaklink_processor.lake.retention import Retention
+
+    kept = config.lake.retention
+    step = Step(
+        state,
+        Engine(state.connection, settings),
+        Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
+        queue_id=queue.id,
+        settings=settings,
+        sent=sent,
+        scopes=(*SENT_SCOPES, "session") if config.forward.sessions else SENT_SCOPES,
+        retention=Retention(timedelta(seconds=kept) if kept else None, config.lake.max_bytes),
+        count_departed=lambda reason, spans: queue.set_mark(DEPARTED[reason], queue.mark(DEPARTED[reason]) + spans),
+    )
+    step.recover(_now())
+    return step
+
+
+def compact(config: Config) -> None:
+    """Merge the lake's parts into as few as can be; the caller holds the data folder's lock."""
+    from weaklink_processor.analyst.requests import settle
+    from weaklink_processor.analyst.state import State
+
+    with open_queue(config) as queue, closing(State.open(config.data_dir / STATE_FILE)) as state:
+        with closing(_step(config, queue, state, _settings(config), None)) as step:
+            step.compact(_now(), whole=True)
+        settle(queue)
+
+
+@contextmanager
+def compact_request(config: Config) -> "Iterator[Callable[[], bool]]":
+    """Ask the service that holds the data folder's lock to compact; yields whether it is done."""
+    from weaklink_processor.analyst.requests import ask, is_done
+
+    with open_queue(config) as queue:
+        yield partial(is_done, queue, ask(queue))
 
 
 def _emit_worker(config: Config, queue: "QueueStore", state: "State", settings: "Settings") -> "EmitWorker | None":

@@ -46,11 +46,15 @@ class Analyst:
         publish_seconds: float,
         release: Callable[[int], None],
         on_progress: Callable[[], None],
+        heed: Callable[[], None] = lambda: None,
     ) -> None:
-        """`release` lets go of queue rows up to an offset; `on_progress` hears of everything new to send."""
+        """`release` lets go of queue rows up to an offset; `on_progress` hears of everything new to send.
+
+        `heed` is called every turn, and looks at what other processes ask for.
+        """
         self._queue, self._ahead, self._step, self._caution = queue, ahead, step, caution
         self._clock, self._publish_seconds = clock, publish_seconds
-        self._release, self._on_progress = release, on_progress
+        self._release, self._on_progress, self._heed = release, on_progress, heed
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
         self._released = 0
@@ -82,6 +86,7 @@ class Analyst:
 
     def _turn(self) -> bool:
         """Do one step; whether there is more waiting than it took."""
+        self._heed()
         try:
             more = self._apply_next()
             if more is None:

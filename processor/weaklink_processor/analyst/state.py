@@ -164,9 +164,12 @@ class State:
         for part in parts:
             self.connection.execute("UPDATE parts SET superseded_at = ? WHERE path = ?", [now, part.path])
 
-    def renew_grace(self, now: datetime) -> None:
-        """Let the grace time of every superseded part begin now: only now do readers stop to find it listed."""
-        self.connection.execute("UPDATE parts SET superseded_at = ? WHERE superseded_at IS NOT NULL", [now])
+    def renew_grace(self, listed: Iterable[str], now: datetime) -> None:
+        """Let the grace time of superseded parts begin now: only now do readers stop to find these listed."""
+        for path in listed:
+            self.connection.execute(
+                "UPDATE parts SET superseded_at = ? WHERE superseded_at IS NOT NULL AND path = ?", [now, path]
+            )
 
     def expire(self, before: datetime) -> list[str]:
         """Forget parts superseded before then; their paths, to be deleted after the commit."""

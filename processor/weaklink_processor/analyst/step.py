@@ -19,6 +19,7 @@ from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import CONTEXT, Recognised
 from weaklink_analysis.spans import SPAN_SCHEMA
+from weaklink_processor.analyst.departure import Departure
 from weaklink_processor.analyst.state import Applied, Issued, State
 from weaklink_processor.analyst.upkeep import Upkeep
 from weaklink_processor.emit.evaluator import evaluator_span
@@ -26,10 +27,14 @@ from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.parts import Part
 from weaklink_processor.lake.reading import TOMBSTONES
+from weaklink_processor.lake.retention import FOR_EVER, Retention
 from weaklink_processor.queue.store import Row
 
 GRACE = timedelta(minutes=10)
 """How long superseded parts stay for readers that still list them."""
+
+TIDY_PAUSE = timedelta(minutes=1)
+"""How often, without anything new to publish, it is looked for what has become too old."""
 
 WRITERS = 2
 """Threads that write parts and catalogues while the models run."""
@@ -73,10 +78,13 @@ class Step:
         settings: Settings,
         sent: Callable[[], Sent] | None,
         scopes: Collection[str] = SENT_SCOPES,
+        retention: Retention = FOR_EVER,
+        count_departed: Callable[[str, int], None] = lambda *_: None,
     ) -> None:
         """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox.
 
-        `scopes`: of which evaluations go there: decision, trace, session.
+        `scopes`: of which evaluations go there: decision, trace, session. `count_departed` hears how many spans left
+        the lake, and why.
         """
         self._state, self._engine, self._lake = state, engine, lake
         self._settings, self._sent, self._scopes = settings, sent, scopes
@@ -87,6 +95,8 @@ class Step:
         """The parts of the step under way."""
         self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
         self._upkeep = Upkeep(state, lake)
+        self._departure = Departure(state, engine, lake, retention, count_departed)
+        self._tidy_at: datetime | None = None
 
     @property
     def offset(self) -> int:
@@ -107,7 +117,7 @@ class Step:
                 self._rebase(now)
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)
-            self._state.renew_grace(now)
+            self._state.renew_grace(self._lake.listed(), now)
         self._lake.sweep(self._state.files())
         self.publish()
         self.settle(now)
@@ -259,17 +269,30 @@ class Step:
             except BaseException:
                 self._published = False
                 raise
-        if publishing or (self._published and self._upkeep.done):
+        waiting = self._upkeep.done or self._tidy_at is None or now >= self._tidy_at
+        if publishing or (self._published and waiting):
             self._tidy(now)
 
-    def compact(self, now: datetime) -> None:
-        """Publish what is not published yet, and do every merge that is due."""
+    def ask_to_compact(self) -> None:
+        """Have all that is stored by now in as few parts as can be, merge by merge, beside the steps."""
+        self._upkeep.ask(self._applied.seq)
+        self._tidy_at = None
+
+    @property
+    def compacting(self) -> bool:
+        """Whether what was asked for is not yet done, and published."""
+        return self._upkeep.asked or not self._published or self._publishing is not None
+
+    def compact(self, now: datetime, *, whole: bool = False) -> None:
+        """Publish what is not published yet, and do every merge that is due; `whole`: all that can be done."""
+        if whole:
+            self.ask_to_compact()
         while True:
             self.settle(now)
             self.publish()
             self.settle(now)
             self._upkeep.begin(now)
-            if not self._upkeep.wait():
+            if not self._upkeep.wait() and self._published:
                 return
 
     def _tidy(self, now: datetime) -> None:
@@ -281,9 +304,12 @@ class Step:
         with self._state.transaction():
             if self._upkeep.adopt(now):
                 self._published = False
+            if self._upkeep.idle and self._departure.apply(now):
+                self._published = False
             # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
             self._lake.remove(self._state.expire(now - GRACE))
         self._upkeep.begin(now)
+        self._tidy_at = now + TIDY_PAUSE
 
 
 def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:

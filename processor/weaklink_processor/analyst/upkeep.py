@@ -16,6 +16,11 @@ PAUSE = timedelta(minutes=5)
 """How long nothing is merged after a merge that failed: readers can do without, and a full disk is full for a while."""
 
 
+NOTHING_ASKED = -1
+DAY_END = timedelta(hours=1)
+"""How long after midnight (UTC) a day's rows are merged for good: what was still waiting in the queue is in by then."""
+
+
 class Upkeep:
     """Keeps the lake in few parts. What an interrupted merge leaves is swept away at the next start."""
 
@@ -24,13 +29,30 @@ class Upkeep:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
         self._running: tuple[Merge, Future[Part]] | None = None
         self._resume_at: datetime | None = None
+        self._asked_upto = NOTHING_ASKED
 
     def begin(self, now: datetime) -> None:
         """Begin the merge that is due, if any, unless one is under way or failed a short while ago."""
         if self._running or (self._resume_at and now < self._resume_at):
             return
-        if merge := self._lake.due(self._state.parts()):
-            self._running = merge, self._pool.submit(self._lake.merge, merge, now.date())
+        if merge := self._lake.due(self._state.parts(), (now - DAY_END).date(), self._asked_upto):
+            self._running = merge, self._pool.submit(self._lake.merge, merge)
+        else:
+            self._asked_upto = NOTHING_ASKED
+
+    def ask(self, upto: int) -> None:
+        """Have parts of publications up to this one merged into as few as can be."""
+        self._asked_upto = upto
+
+    @property
+    def asked(self) -> bool:
+        """Whether what was asked for is not yet begun or not yet done."""
+        return self._asked_upto != NOTHING_ASKED
+
+    @property
+    def idle(self) -> bool:
+        """Whether no merge is under way, nor waits to be adopted."""
+        return self._running is None
 
     @property
     def done(self) -> bool:

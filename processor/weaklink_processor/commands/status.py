@@ -41,6 +41,7 @@ class Status:
     queue_rows: int
     queue_bytes: int
     quarantined_rows: int
+    departed_spans: dict[str, int]  # since the folder was made, by why they left the lake: age, size
     lag: dict[str, Lag]
     lake: dict[str, int]  # empty: nothing published yet
 
@@ -61,6 +62,7 @@ def _look(config: Config, now: datetime) -> Status:
     wiring.require_data_dir(config, wiring.QUEUE_FILE)
     with wiring.open_queue(config) as queue:
         stats = queue.stats()
+        departed = {reason: queue.mark(mark) for reason, mark in wiring.DEPARTED.items()}
         lag = {name: _lag(queue, done, stats.last_offset, now) for name, done in sorted(stats.consumers.items())}
     return Status(
         data_dir=str(config.data_dir.absolute()),
@@ -68,6 +70,7 @@ def _look(config: Config, now: datetime) -> Status:
         queue_rows=stats.rows,
         queue_bytes=stats.bytes,
         quarantined_rows=stats.quarantined,
+        departed_spans=departed,
         lag=lag,
         lake=_counts(config),
     )
@@ -98,6 +101,9 @@ def _table(status: Status) -> Table:
         table.add_row(f"behind: {name}", f"{lag.rows:,} rows, {lag.seconds:,.1f} s")
     for name, count in status.lake.items():
         table.add_row(name, f"{count:,}")
+    if any(status.departed_spans.values()):
+        old, much = status.departed_spans["age"], status.departed_spans["size"]
+        table.add_row("spans that left", f"{old:,} too old, {much:,} as the lake was too large")
     if not status.lake:
         table.add_row("spans", "nothing published yet")
     return table

@@ -3,14 +3,16 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import cast
 
+import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from weaklink_processor.lake.catalogue import Catalogue
-from weaklink_processor.lake.merging import Merge, due, merged_rows
+from weaklink_processor.lake.merging import Merge, due, merged_rows, whole
 from weaklink_processor.lake.parts import Part, PartWriter
-from weaklink_processor.lake.reading import by_table
+from weaklink_processor.lake.reading import TOMBSTONES, TableParts, by_table, rows_sql
 
 
 class Lake:
@@ -37,16 +39,27 @@ class Lake:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
         return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
 
-    def due(self, parts: Sequence[Part]) -> Merge | None:
-        """What is to be merged next of all these parts; None for nothing."""
-        tables = by_table(parts, self._keys)
-        return next((merge for name, table in tables.items() if (merge := due(name, table))), None)
+    def due(self, parts: Sequence[Part], today: date, upto: int = -1) -> Merge | None:
+        """What is to be merged next of all these parts; None for nothing.
 
-    def merge(self, merge: Merge, day: date) -> Part:
+        `upto`: parts of publications up to this one are to become as few as can be.
+        """
+        tables = by_table(parts, self._keys)
+        tables[TOMBSTONES] = TableParts(parts=tables["spans"].tombstones)
+        merges = (whole(name, table, upto) or due(name, table, today) for name, table in tables.items())
+        return next(filter(None, merges), None)
+
+    def merge(self, merge: Merge) -> Part:
         """Write the one part that takes the place of others. What those hold and nothing else is in it."""
-        kind = "base" if merge.base else "merged"
-        with merged_rows(self._root, merge, self._keys[merge.table]) as rows:
-            return self._writer.write(merge.table, rows, seq=merge.seq, day=day, kind=kind, base=merge.base)
+        with merged_rows(self._root, merge, self._keys.get(merge.table, ())) as rows:
+            return self._writer.write(merge.table, rows, seq=merge.seq, day=merge.day, kind=merge.kind, base=merge.base)
+
+    def first_row_id(self, parts: Sequence[Part]) -> int | None:
+        """The lowest row id in these parts of spans; None: they hold none."""
+        rows = rows_sql(self._root, TableParts(parts=list(parts)))
+        with duckdb.connect(config={"threads": 1}) as connection:
+            ((lowest,),) = connection.execute(f"SELECT min(row_id) FROM ({rows})").fetchall()
+        return cast("int | None", lowest)
 
     def publish(self, parts: Sequence[Part]) -> None:
         """Let readers see exactly these parts, all at once."""
@@ -61,6 +74,10 @@ class Lake:
     def is_published(self) -> bool:
         """Whether readers have ever seen anything here."""
         return self._catalogue.exists
+
+    def listed(self) -> set[str]:
+        """The paths of the parts that readers see now."""
+        return self._catalogue.listed()
 
     def sweep(self, known: Collection[str]) -> None:
         """Delete what a crash left: files that are not among the known parts."""

@@ -5,7 +5,7 @@ A part of a table whose rows can change later carries two more columns: `_seq`, 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -32,7 +32,18 @@ LOW_CARDINALITY = {
 ROW_GROUP = 122_880
 """Rows of a row group: what DuckDB gives one thread."""
 
-BLOOMS: Mapping[str, list[str]] = {"spans": ["trace_id"], "memory_versions": ["memory_id"]}
+ROW_GROUP_BYTES = 128 << 20
+"""A row group of very large rows ends earlier: it is held in memory before it is written."""
+
+BLOOMS: Mapping[str, list[str]] = {
+    "spans": ["trace_id"],
+    "memory_operations": ["trace_id", "memory_id"],
+    "memory_versions": ["memory_id"],
+    "derivations": ["child_id", "parent_id"],
+    "decisions": ["trace_id"],
+    "evaluations": ["trace_id"],
+    "evaluation_history": ["trace_id"],
+}
 """Columns by which a reader asks for one value among very many."""
 
 
@@ -48,6 +59,11 @@ class Part:
     bytes: int
     base: bool
     """A snapshot of a whole changeable table; parts with a lower seq are superseded by it."""
+
+    @property
+    def day(self) -> date:
+        """The day of its folder: when its rows were received, or for a changeable table, when it was written."""
+        return date.fromisoformat(Path(self.path).parent.name.removeprefix("date="))
 
 
 class PartWriter:
@@ -93,7 +109,7 @@ class PartWriter:
 
 
 def _write_rows(file: IO[bytes], table: str, rows: pa.Table | pa.RecordBatchReader) -> int:
-    """Write rows as they come, a row group at a time; how many there were."""
+    """Write rows in their order, a row group at a time; how many there were."""
     batches = rows.to_reader(ROW_GROUP) if isinstance(rows, pa.Table) else rows
     expected = min(max(rows.num_rows, 1), ROW_GROUP) if isinstance(rows, pa.Table) else ROW_GROUP
     count = 0
@@ -106,10 +122,24 @@ def _write_rows(file: IO[bytes], table: str, rows: pa.Table | pa.RecordBatchRead
         bloom_filter_options={column: {"ndv": expected} for column in BLOOMS.get(table, ())},
         write_page_checksum=False,
     ) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            count += batch.num_rows
+        for group in _row_groups(batches):
+            writer.write_table(group, ROW_GROUP)
+            count += group.num_rows
     return count
+
+
+def _row_groups(batches: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Gather batches, which may be of a row each, until a row group is full."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if waiting and (rows + batch.num_rows > ROW_GROUP or size > ROW_GROUP_BYTES):
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def _make_folder(folder: Path, root: Path) -> None:

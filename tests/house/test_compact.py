@@ -1,0 +1,74 @@
+"""`weaklink compact`, with and without a service."""
+
+from pathlib import Path
+
+import duckdb
+
+from e2e.clients import grpc_export
+from e2e.workload import keys, workload
+from shell import printed, refused
+from weaklink_processor.lake.catalogue import listed_parts
+from weaklink_service import Service, tables, wait_until
+
+
+def files(data_dir: Path) -> dict[str, list[str]]:
+    """The files that a reader reads now, by table."""
+    with duckdb.connect(str(data_dir / "weaklink.duckdb"), read_only=True) as catalogue:
+        found: dict[str, list[str]] = {}
+        for path in listed_parts(catalogue):
+            found.setdefault(path.split("/")[0], []).append(path)
+    return found
+
+
+def receive(service: Service, requests: list[bytes], spans: int) -> None:
+    """Send requests; return when there are so many spans, and every trace is judged."""
+    with grpc_export(service) as export:
+        for request in requests:
+            export(request, timeout=30)
+    wait_until(lambda: service.count("spans") == spans and _judged(service), "every trace to be judged")
+
+
+def _judged(service: Service) -> bool:
+    judged = service.count("(SELECT DISTINCT trace_id FROM evaluations WHERE scope = 'trace')")
+    return judged == service.count("(SELECT DISTINCT trace_id FROM memory_operations)")
+
+
+def test_beside_a_service_and_without_one(tmp_path: Path) -> None:
+    """A service merges what it has, and goes on; without one, the command does. The tables stay as they were, and of
+    each there are as few files as can be: one, and the empty one that says what columns there are."""
+    requests = workload(seed=3, requests=24)
+    with Service(tmp_path / "data") as service:
+        for some in (requests[:12], requests):  # the first ones twice
+            receive(service, some, len(keys(some)))
+            before = tables(service.data_dir)
+            text = printed("compact", "--data-dir", service.data_dir)
+            assert tables(service.data_dir) == before
+            parts = files(service.data_dir)
+            assert max(map(len, parts.values())) <= 2, parts
+            assert text.endswith(f" files before, {sum(map(len, parts.values()))} now\n")
+    text = printed("compact", "--data-dir", tmp_path / "data")
+    assert text.split()[0] == text.split()[3]
+    assert tables(tmp_path / "data") == before
+
+
+def test_a_moved_folder_is_served_after_it(tmp_path: Path) -> None:
+    """The catalogue names files where they were; compacting, as any start of a service, names them where they are."""
+    requests = workload(seed=4, requests=3)
+    with Service(tmp_path / "data") as service:
+        receive(service, requests, len(keys(requests)))
+    before = tables(tmp_path / "data")
+    moved = tmp_path / "elsewhere"
+    (tmp_path / "data").rename(moved)
+    assert "No files found" in refused("sql", "FROM spans", "--data-dir", moved)
+    with Service(moved):
+        assert f"{len(before['spans'])}" in printed("sql", "SELECT count(*) FROM spans", "--data-dir", moved)
+    again = tmp_path / "again"
+    moved.rename(again)
+    printed("compact", "--data-dir", again)
+    assert tables(again) == before
+
+
+def test_a_folder_without_an_analysis_is_left_alone(tmp_path: Path) -> None:
+    """There is nothing to compact, and nothing is made."""
+    assert "no data folder" in refused("compact", "--data-dir", tmp_path)
+    assert list(tmp_path.iterdir()) == []
