@@ -387,6 +387,50 @@ class Lake(Section):
     max_bytes: Bytes | None = None
 
 
+class Prometheus(Section):
+    """The endpoint that is scraped."""
+
+    endpoint: ListenEndpoint | None = None
+
+
+class MetricsPush(Section):
+    """Where metrics are sent to."""
+
+    endpoint: RemoteEndpoint | None = None
+    interval: PositiveSeconds = 60.0
+
+
+class Metrics(Section):
+    """How metrics leave; they do not, unless one of the two is configured."""
+
+    prometheus: Prometheus = Prometheus()
+    otlp: MetricsPush = MetricsPush()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody reads them."""
+        return bool(self.prometheus.endpoint or self.otlp.endpoint)
+
+
+class TracesPush(Section):
+    """Where spans about weaklink itself are sent to."""
+
+    endpoint: RemoteEndpoint | None = None
+
+
+class Traces(Section):
+    """Spans about weaklink itself."""
+
+    otlp: TracesPush = TracesPush()
+
+
+class Telemetry(Section):
+    """What weaklink tells about itself, besides its log."""
+
+    metrics: Metrics = Metrics()
+    traces: Traces = Traces()
+
+
 class Log(Section):
     """What is logged to standard error."""
 
@@ -403,6 +447,7 @@ class Config(Section):
     analysis: Analysis = Analysis()
     lake: Lake = Lake()
     forward: Forward = Forward()
+    telemetry: Telemetry = Telemetry()
     log: Log = Log()
 
     def listening_on(self, grpc: str, http: str) -> Self:

@@ -2,15 +2,23 @@
 
 import logging
 import sys
+from collections.abc import Callable
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from weaklink_processor.config import Log
 
+OnError = Callable[[str], None]
+MOST_TEXT = 500  # characters
+_COMMON = ("level", "logger", "timestamp", "process")  # that every message has
 
-def configure(settings: Log, process: str) -> None:
-    """Route everything this process logs to standard error; `process` is named on each line."""
+
+def configure(settings: Log, process: str, on_error: OnError | None = None) -> None:
+    """Route everything this process logs to standard error; `process` is named on each line.
+
+    `on_error` hears a short text of each message of level error, on any thread.
+    """
 
     def named(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         event["process"] = process
@@ -42,7 +50,8 @@ def configure(settings: Log, process: str) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,  # a module's logger made before this call must follow it
     )
-    logging.basicConfig(handlers=[handler], level=settings.level.upper(), force=True)
+    handlers = [handler, *([_Listener(on_error)] if on_error else [])]
+    logging.basicConfig(handlers=handlers, level=settings.level.upper(), force=True)
     logging.captureWarnings(capture=True)
 
 
@@ -50,3 +59,25 @@ def _renderers(settings: Log) -> list[Processor]:
     if settings.format == "json":
         return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
     return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+
+
+class _Listener(logging.Handler):
+    """Passes errors on, each in one line."""
+
+    def __init__(self, on_error: OnError) -> None:
+        super().__init__(logging.ERROR)
+        self._on_error = on_error
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._on_error(_short(record)[:MOST_TEXT])
+
+
+def _short(record: logging.LogRecord) -> str:
+    """`event: key=value key=value`, and what was raised."""
+    fields = dict(record.msg) if isinstance(record.msg, dict) else {"event": record.getMessage()}
+    event, raised = fields.pop("event", ""), fields.pop("exc_info", None) or record.exc_info
+    told = [f"{key}={value}" for key, value in fields.items() if key not in _COMMON and value is not None]
+    error = sys.exc_info()[1] if raised is True else raised[1] if isinstance(raised, tuple) else raised
+    if isinstance(error, BaseException):
+        told.append(f"{type(error).__name__}: {error}".splitlines()[0])
+    return f"{event}: {' '.join(told)}" if told else str(event)

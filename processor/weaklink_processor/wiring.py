@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
 
     import duckdb
+    from opentelemetry.trace import Tracer
 
     from weaklink_analysis.operations import Settings
     from weaklink_processor.analyst.analyst import Analyst
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from weaklink_processor.analyst.step import Sent, Step
     from weaklink_processor.emit.exporter import ExportSettings
     from weaklink_processor.emit.worker import EmitWorker
+    from weaklink_processor.metrics import Tally
     from weaklink_processor.queue.store import QueueStore
     from weaklink_processor.receive.http_connection import Patience
     from weaklink_processor.receive.limits import Limits
     from weaklink_processor.receive.tls import TlsFiles
+    from weaklink_processor.supervise.news import News
 
 _MIB = 1024 * 1024
 _RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
@@ -71,6 +74,15 @@ def open_queue(config: Config) -> "Iterator[QueueStore]":
     path = config.data_dir / QUEUE_FILE
     with closing(QueueStore.open(path, max_bytes=bounds.max_bytes, max_requests=bounds.max_requests)) as queue:
         queue.register(ANALYST)
+        yield queue
+
+
+@contextmanager
+def look_into_queue(config: Config) -> "Iterator[QueueStore]":
+    """Open the queue to look at it; nothing in it changes, also where the disk is full."""
+    from weaklink_processor.queue.store import QueueStore
+
+    with closing(QueueStore.open(config.data_dir / QUEUE_FILE, max_bytes=config.queue.max_bytes)) as queue:
         yield queue
 
 
@@ -123,7 +135,7 @@ def require_data_dir(config: Config, file: str = "") -> None:
         )
 
 
-def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], None]) -> None:
+def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], None], news: "News") -> None:
     """Take spans until `stop` is set, then drain.
 
     Raises:
@@ -153,7 +165,11 @@ def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], N
             writer = QueueWriter(queue, patience=patience, duplicate_window_seconds=config.queue.duplicate_window)
             try:
                 await process.run_receiver(
-                    settings, writer.append, stop=_in_this_loop(stop), on_ready=lambda _: on_ready()
+                    settings,
+                    writer.append,
+                    stop=_in_this_loop(stop),
+                    on_ready=lambda _: on_ready(),
+                    tally=news.tally,
                 )
             finally:
                 await writer.stop()
@@ -190,10 +206,15 @@ def _in_this_loop(stop: threading.Event) -> "asyncio.Event":
     return stopped
 
 
-def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], None]) -> None:
+def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], None], news: "News") -> None:
     """Apply what is queued until `stop` is set, then as much of what is left as the drain time allows."""
-    with open_queue(config) as queue, _analyst(config, queue) as (analyst, worker):
+    with (
+        open_queue(config) as queue,
+        _tracer(config) as tracer,
+        _analyst(config, queue, news.tally, tracer) as (analyst, worker),
+    ):
         if worker:
+            news.away = lambda: dict.fromkeys(destinations(config), worker.stats().away)
             worker.start()
         on_ready()
         analyst.run(stop)
@@ -208,7 +229,9 @@ def drain(config: Config) -> None:
 
 
 @contextmanager
-def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, EmitWorker | None]]":
+def _analyst(
+    config: Config, queue: "QueueStore", tally: "Tally | None" = None, tracer: "Tracer | None" = None
+) -> "Iterator[tuple[Analyst, EmitWorker | None]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
@@ -217,11 +240,12 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
     from weaklink_processor.analyst.caution import Caution
     from weaklink_processor.analyst.requests import CompactRequests
     from weaklink_processor.analyst.state import State, scratch
+    from weaklink_processor.analyst.watch import Watch
     from weaklink_processor.decode.batch import decode
 
     analysis, settings = config.analysis, _settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
-        worker = _emit_worker(config, queue, state, settings)
+        worker = _emit_worker(config, queue, state, settings, tally)
         step = _step(config, queue, state, settings, _sent(config, queue) if worker else None)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers)
@@ -236,6 +260,7 @@ def _analyst(config: Config, queue: "QueueStore") -> "Iterator[tuple[Analyst, Em
             release=partial(queue.release, ANALYST),
             on_progress=worker.wake if worker else lambda: None,
             heed=CompactRequests(queue, step).heed,
+            watch=Watch(tally, tracer),
         )
         with closing(step), closing(ahead):
             yield analyst, worker
@@ -307,7 +332,9 @@ def compact_request(config: Config) -> "Iterator[Callable[[], bool]]":
         yield partial(is_done, queue, ask(queue))
 
 
-def _emit_worker(config: Config, queue: "QueueStore", state: "State", settings: "Settings") -> "EmitWorker | None":
+def _emit_worker(
+    config: Config, queue: "QueueStore", state: "State", settings: "Settings", tally: "Tally | None"
+) -> "EmitWorker | None":
     """Build the worker of the forward endpoint; rows wait for it, and no longer for an endpoint that was dropped."""
     from weaklink_processor.analyst.feeds import forward_feed, memory_numbers, no_numbers, outbox_feed
     from weaklink_processor.emit.exporter import OtlpExporter
@@ -326,6 +353,7 @@ def _emit_worker(config: Config, queue: "QueueStore", state: "State", settings: 
         OtlpExporter(config.forward.url, _export_settings(config)),
         forward_feed(queue, state, consumer, numbers_of),
         outbox_feed(queue, state, consumer),
+        tally=tally,
     )
 
 
@@ -364,6 +392,27 @@ def _sent(config: Config, queue: "QueueStore") -> "Callable[[], Sent]":
 
     consumer = _forward_consumer(config) or ""
     return lambda: Sent(outbox_seq=queue.mark(consumer), queue_offset=queue.progress(consumer))
+
+
+def destinations(config: Config) -> dict[str, str]:
+    """Return consumer of the queue -> name of the destination that it stands for."""
+    from weaklink_processor.emit.endpoint import parse_endpoint
+
+    consumer = _forward_consumer(config)
+    return {consumer: parse_endpoint(config.forward.url).target} if consumer and config.forward.url else {}
+
+
+@contextmanager
+def _tracer(config: Config) -> "Iterator[Tracer | None]":
+    """Yield what makes spans of the analyst's own work; None: they are not wanted, and nothing is loaded for them."""
+    endpoint = config.telemetry.traces.otlp.endpoint
+    if endpoint is None:
+        yield None
+        return
+    from weaklink_processor.telemetry.push import tracing
+
+    with tracing(endpoint) as tracer:
+        yield tracer
 
 
 def _now() -> datetime:

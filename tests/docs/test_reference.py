@@ -1,5 +1,6 @@
 import re
 import tomllib
+from dataclasses import fields
 
 import pytest
 
@@ -9,6 +10,8 @@ from weaklink_analysis.conventions import attributes_read
 from weaklink_analysis.mai.rubrics import STRUCTURAL
 from weaklink_analysis.views import VIEWS
 from weaklink_processor.analyst.step import LAKE_KEYS
+from weaklink_processor.commands.overview import Status
+from weaklink_processor.metrics import INSTRUMENTS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LIKE = {"memories": "memory_versions", "evaluation_history": "evaluations"}  # "with the columns of"
@@ -122,3 +125,19 @@ def test_pages_are_reachable() -> None:
     assert {page for page in PAGES if page.startswith("docs/")} - {"docs/performance.md"} == linked - {
         "docs/performance.md"
     }
+
+
+def test_every_metric_is_told() -> None:
+    """docs/operations.md has a row for each instrument, in its order, with its kind, unit, labels and meaning."""
+    told = rows(section("docs/operations.md", "Metrics"))
+    expected = [
+        [one.name, one.kind, one.unit, ", ".join(f"`{label}`" for label in one.labels).strip("`"), one.description]
+        for one in INSTRUMENTS.values()
+    ]
+    assert [[*row[:4], f"{row[4]}."] for row in told] == expected
+
+
+def test_every_key_of_the_status_is_told() -> None:
+    """docs/commands.md has each key of the status's JSON in its order, and for nothing else."""
+    told = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section("docs/commands.md", "status"), re.MULTILINE)
+    assert re.findall(r"\w+", " ".join(told)) == [field.name for field in fields(Status)]

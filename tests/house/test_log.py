@@ -40,6 +40,40 @@ def test_json_has_an_object_a_line() -> None:
     assert done.stdout == ""
 
 
+LISTENER = """
+import logging
+import structlog
+from weaklink_processor import log
+from weaklink_processor.config import Log
+heard = []
+log.configure(Log(level="warning"), "tester", heard.append)
+structlog.get_logger("own").warning("no error")
+structlog.get_logger("own").error("full", offset=7, nothing=None)
+logging.getLogger("theirs").error("failed %s", 2)
+try:
+    1 / 0
+except ZeroDivisionError as error:
+    structlog.get_logger("own").exception("crashed")
+    logging.getLogger("theirs").exception("theirs crashed")
+structlog.get_logger("own").error("later", exc_info=OSError(28, "No space left"))
+structlog.get_logger("own").error("x" * 10_000)
+assert heard == [
+    "full: offset=7",
+    "failed 2",
+    "crashed: ZeroDivisionError: division by zero",
+    "theirs crashed: ZeroDivisionError: division by zero",
+    "later: OSError: [Errno 28] No space left",
+    "x" * log.MOST_TEXT,
+], heard
+"""
+
+
+def test_errors_are_heard_in_one_line() -> None:
+    """Who listens gets each error, of ours or of a library, with what was raised, and nothing less severe."""
+    done = subprocess.run([sys.executable, "-c", LISTENER], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_console_is_for_people() -> None:
     """Console lines carry no colours away from a terminal, and the level is a bound."""
     text = logged("warning", "console").stderr

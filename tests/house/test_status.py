@@ -3,10 +3,20 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from shell import printed, refused
+import pytest
+
+from receive.harness import request, span
+from shell import printed, refused, weaklink
 from weaklink_processor import wiring
 from weaklink_processor.config import Config
 from weaklink_processor.supervise.lock import hold
+from weaklink_processor.telemetry.journal import MOST_ERRORS, Journal
+
+TWO_SPANS = request(span("one"), span("two"))
+DOCUMENTED = {
+    "at", "data_dir", "running", "problems", "queue_rows", "queue_bytes", "queue_max_bytes", "lag", "destinations",
+    "quarantined_rows", "quarantine", "errors", "disk", "lake",
+}  # fmt: skip
 
 
 def look(data_dir: Path) -> dict[str, object]:
@@ -19,14 +29,16 @@ def test_backlog_is_told_per_consumer(data_dir: Path) -> None:
     with wiring.open_queue(Config(data_dir=data_dir)) as queue:
         queue.register("emit:there")
         for age in (100, 50, 10):
-            offset = queue.append([b"x"], datetime.now(UTC) - timedelta(seconds=age))
+            offset = queue.append([TWO_SPANS], datetime.now(UTC) - timedelta(seconds=age))
         queue.release("analyst", offset)
         queue.release("emit:there", offset - 2)
     status = look(data_dir)
     lag = status["lag"]
     assert isinstance(lag, dict)
-    assert lag["analyst"] == {"rows": 0, "seconds": 0.0}
-    assert lag["emit:there"]["rows"] == 2
+    nothing = {"rows": 0, "bytes": 0, "requests": 0, "spans": 0, "estimated": False, "seconds": 0.0}
+    assert lag["analyst"] == nothing
+    assert (lag["emit:there"]["rows"], lag["emit:there"]["requests"], lag["emit:there"]["spans"]) == (2, 2, 4)
+    assert lag["emit:there"]["bytes"] == status["queue_bytes"]
     assert 50 <= lag["emit:there"]["seconds"] < 80
     assert (status["queue_rows"], status["running"]) == (2, False)
     assert status["lake"] == {"spans": 10, "traces": 5, "memories": 12, "evaluations": 1}
@@ -62,3 +74,75 @@ def test_a_damaged_queue_is_a_message(data_dir: Path) -> None:
         other.execute("CREATE TABLE something (i INT)")
     other.close()
     assert "queue.sqlite" in refused("status", "--data-dir", data_dir)
+
+
+def test_many_waiting_rows_are_estimated(tmp_path: Path) -> None:
+    """Of a long backlog some rows are opened, and the number of spans is about right."""
+    with wiring.open_queue(Config(data_dir=tmp_path)) as queue:
+        for number in range(100):
+            queue.append([TWO_SPANS] * (1 + number % 3), datetime.now(UTC))
+    lag = look(tmp_path)["lag"]
+    assert isinstance(lag, dict)
+    assert (lag["analyst"]["rows"], lag["analyst"]["estimated"]) == (100, True)
+    assert lag["analyst"]["requests"] == pytest.approx(199, rel=0.15)
+    assert lag["analyst"]["spans"] == pytest.approx(398, rel=0.15)
+
+
+def test_what_was_set_aside_is_shown(tmp_path: Path) -> None:
+    """The newest rows in quarantine are told with their reason."""
+    with wiring.open_queue(Config(data_dir=tmp_path)) as queue:
+        queue.quarantine(queue.append([TWO_SPANS], datetime.now(UTC)), "it cannot be [analysed]")
+    status = look(tmp_path)
+    assert status["quarantined_rows"] == 1
+    assert isinstance(status["quarantine"], list)
+    assert status["quarantine"][0]["reason"] == "it cannot be [analysed]"
+    assert "[analysed]" in printed("status", "--data-dir", tmp_path)
+
+
+def test_the_last_errors_survive(tmp_path: Path) -> None:
+    """Errors that a service logged are shown when it is gone, the latest first, the same one counted once."""
+    with wiring.open_queue(Config(data_dir=tmp_path)):
+        pass
+    for _life in range(2):
+        journal = Journal(tmp_path)
+        journal.error("analyst", "cannot write")
+        for number in range(MOST_ERRORS // 2):
+            journal.error("receiver", f"error {number}")
+        journal.error("analyst", "cannot write")
+        journal.close()
+    errors = look(tmp_path)["errors"]
+    assert isinstance(errors, list)
+    assert [(error["process"], error["text"], error["count"]) for error in errors[:2]] == [
+        ("analyst", "cannot write", 4),
+        ("receiver", f"error {MOST_ERRORS // 2 - 1}", 2),
+    ]
+    assert errors[0]["first_at"] <= errors[1]["last_at"] <= errors[0]["last_at"]
+    assert "cannot write (4 times since" in printed("status", "--data-dir", tmp_path).replace("\n", " ")
+    assert (tmp_path / "journal.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_unreadable_journal_is_none(tmp_path: Path) -> None:
+    """What a power cut left of the last errors does not keep anybody from looking."""
+    with wiring.open_queue(Config(data_dir=tmp_path)):
+        pass
+    for broken in ("", "{", "[]", '{"errors": [{"text": 1}], "destinations": {}}'):
+        (tmp_path / "journal.json").write_text(broken)
+        assert look(tmp_path)["errors"] == []
+
+
+def test_check_says_whether_all_is_well(tmp_path: Path) -> None:
+    """The exit code is 0 for a look, and with --check 1 when there is a problem."""
+    with wiring.open_queue(Config(data_dir=tmp_path)):
+        pass
+    assert weaklink("status", "--data-dir", tmp_path).returncode == 0
+    assert weaklink("status", "--check", "--data-dir", tmp_path).returncode == 1
+    with hold(tmp_path):
+        assert weaklink("status", "--check", "--data-dir", tmp_path).returncode == 0
+
+
+def test_the_schema_is_stable(data_dir: Path) -> None:
+    """Both ways to ask for JSON give the same keys, which are the documented ones."""
+    with wiring.open_queue(Config(data_dir=data_dir)):
+        pass
+    found = json.loads(printed("status", "--json", "--data-dir", data_dir))
+    assert set(found) == set(look(data_dir)) == DOCUMENTED

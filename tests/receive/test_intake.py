@@ -39,7 +39,7 @@ def intake(world: World) -> Intake:
 async def overload(world: World, intake: Intake) -> None:
     world.full = True
     with pytest.raises(Overloaded):
-        await intake.take(GOOD, Limits())
+        await intake.take(GOOD, Limits(), "grpc")
 
 
 async def test_ready_from_the_start(intake: Intake) -> None:
@@ -59,15 +59,15 @@ async def test_an_overload_passes_by_itself(world: World, intake: Intake) -> Non
 async def test_success_ends_an_overload(world: World, intake: Intake) -> None:
     """Data that was queued ends an overload; a request without spans, which is not queued, does not."""
     await overload(world, intake)
-    await intake.take(request(), Limits())
+    await intake.take(request(), Limits(), "grpc")
     assert not intake.ready
     world.full = False
-    await intake.take(GOOD, Limits())
+    await intake.take(GOOD, Limits(), "grpc")
     assert intake.ready
 
 
 async def test_draining_is_not_ready(intake: Intake) -> None:
     """Once draining an intake is not ready, and still takes what is under way."""
     intake.drain()
-    await intake.take(GOOD, Limits())
+    await intake.take(GOOD, Limits(), "grpc")
     assert not intake.ready

@@ -11,6 +11,7 @@ import structlog
 from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
 from weaklink_processor.analyst.step import Step
+from weaklink_processor.analyst.watch import Watch
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore, Row
 
@@ -47,6 +48,7 @@ class Analyst:
         release: Callable[[int], None],
         on_progress: Callable[[], None],
         heed: Callable[[], None] = lambda: None,
+        watch: Watch | None = None,
     ) -> None:
         """`release` lets go of queue rows up to an offset; `on_progress` hears of everything new to send.
 
@@ -55,6 +57,7 @@ class Analyst:
         self._queue, self._ahead, self._step, self._caution = queue, ahead, step, caution
         self._clock, self._publish_seconds = clock, publish_seconds
         self._release, self._on_progress, self._heed = release, on_progress, heed
+        self._watch = watch or Watch()
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
         self._released = 0
@@ -101,6 +104,7 @@ class Analyst:
     def _evaluate_due(self) -> None:
         try:
             done = self._step.tick(self._clock())
+            self._watch.count(done)
             self._step.settle(self._clock())
             self._step.publish()
             if done.revisions:  # a verdict is in the tables before it is sent
@@ -128,7 +132,9 @@ class Analyst:
     def _apply(self, fetched: Fetched, *, caught_up: bool) -> None:
         rows = fetched.rows
         try:
-            done = self._step.apply(rows, fetched.batch(), self._clock(), caught_up=caught_up)
+            with self._watch.step(rows) as told:
+                done = self._step.apply(rows, fetched.batch(), self._clock(), caught_up=caught_up)
+                told(done)
         except MACHINE_FAULTS:
             log.exception("analyst cannot write", first_offset=rows[0].offset)
             time.sleep(TICK_SECONDS)

@@ -7,7 +7,7 @@ good at the next start.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -42,6 +42,8 @@ WRITERS = 2
 SENT_SCOPES = ("decision", "trace")
 """Whose evaluations are sent unless configured otherwise."""
 
+VERDICTS = {True: "pass", False: "fail", None: "not_evaluable"}
+
 LAKE_KEYS: Mapping[str, tuple[str, ...]] = {
     "spans": (),
     "evaluation_history": (),
@@ -63,6 +65,7 @@ class Done:
 
     spans: int
     revisions: int
+    verdicts: Mapping[tuple[str, str], int] = field(default_factory=dict)  # (scope, verdict) -> revisions
 
 
 class Step:
@@ -136,9 +139,9 @@ class Step:
             self._absorb(batch, applied, rows[-1].received_at)
             self._write_changes(ABSORBED, applied.seq, now.date())
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
-            self._finish(applied, now)
+            verdicts = self._finish(applied, now)
         self._applied, self._published = applied, False
-        return Done(len(batch), revisions)
+        return Done(len(batch), revisions, verdicts)
 
     def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
         """Evaluate what has become due with time; `quiet` in place of the configured quiet period."""
@@ -152,9 +155,9 @@ class Step:
         with self._state.transaction():
             self._start()
             revisions = self._evaluate(now, limit)
-            self._finish(applied, now)
+            verdicts = self._finish(applied, now)
         self._applied, self._published = applied, False
-        return Done(0, revisions)
+        return Done(0, revisions, verdicts)
 
     def close(self) -> None:
         """Stop the threads aside; twice is fine."""
@@ -212,7 +215,7 @@ class Step:
             self._state.issue([_issued(evaluation) for evaluation in self._engine.revised(self._scopes)])
         return revisions
 
-    def _finish(self, applied: Applied, now: datetime) -> None:
+    def _finish(self, applied: Applied, now: datetime) -> Mapping[tuple[str, str], int]:
         self._write_changes(EVALUATED, applied.seq, now.date())
         revisions = self._engine.revisions()
         if len(revisions):
@@ -223,6 +226,7 @@ class Step:
         if self._sent:
             sent = self._sent()
             self._state.prune(sent.outbox_seq, sent.queue_offset)
+        return _verdicts(revisions)
 
     def _fingerprints(self, row_ids: Sequence[int]) -> dict[int, str]:
         if not row_ids:
@@ -310,6 +314,11 @@ class Step:
             self._lake.remove(self._state.expire(now - GRACE))
         self._upkeep.begin(now)
         self._tidy_at = now + TIDY_PAUSE
+
+
+def _verdicts(revisions: pa.Table) -> dict[tuple[str, str], int]:
+    counted = revisions.group_by(["scope", "passed"]).aggregate([([], "count_all")]).to_pylist()
+    return {(row["scope"], VERDICTS[row["passed"]]): row["count_all"] for row in counted}
 
 
 def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:

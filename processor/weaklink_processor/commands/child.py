@@ -10,8 +10,9 @@ from weaklink_processor import log
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError, WeaklinkError
 from weaklink_processor.supervise import lifeline
+from weaklink_processor.supervise.news import News
 
-Body = Callable[[Config, threading.Event, Callable[[], None]], None]
+Body = Callable[[Config, threading.Event, Callable[[], None], News], None]
 
 
 def run_child(name: str, body: Body) -> None:
@@ -25,9 +26,11 @@ def run_child(name: str, body: Body) -> None:
         raise UsageError(f"`weaklink {name}` is a part of `weaklink serve`, which starts it")
     config = Config.model_validate_json(line)
     lifeline.watch(stop)
-    log.configure(config.log, name)
+    log.configure(config.log, name, lambda text: lifeline.tell_parent({"error": text}))
+    news = News(metrics=config.telemetry.metrics.wanted)
     try:
-        body(config, stop, lambda: lifeline.tell_parent({"ready": name}))
+        with news.telling():
+            body(config, stop, lambda: lifeline.tell_parent({"ready": name}), news)
     except WeaklinkError as error:
         lifeline.tell_parent({"fault": str(error)})
         sys.exit(2)

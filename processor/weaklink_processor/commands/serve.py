@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from weaklink_processor import log
+from weaklink_processor import log, reporting
 from weaklink_processor.commands.options import with_config
 from weaklink_processor.config import Config, Grpc, Http, host_port
 from weaklink_processor.supervise.child import ChildSpec
 from weaklink_processor.supervise.lock import hold
 from weaklink_processor.supervise.ports import concrete
-from weaklink_processor.supervise.supervisor import supervise
+from weaklink_processor.supervise.supervisor import OnNews, supervise
 
 CHILDREN: tuple[str, ...] = ("receiver", "analyst")  # in the order in which they stop: first no more comes in
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -38,28 +38,30 @@ def run_service(config: Config, program: tuple[str, ...]) -> None:
         UsageError: the folder is in use, or a child cannot run as it is set up.
     """
     log.configure(config.log, "serve")
-    with hold(config.data_dir) as lock:
+    with hold(config.data_dir) as lock, reporting.station(config) as station:
+        log.configure(config.log, "serve", station.error)
         grpc, http = config.receiver.grpc.endpoint, config.receiver.http.endpoint
         settled = config.listening_on(concrete(*host_port(grpc)), concrete(*host_port(http)))
+        reporting.refuse_loop(settled)
         settings = settled.model_dump_json()
         specs = [ChildSpec(name, (*program, name), settings, (lock,)) for name in CHILDREN]
-        asyncio.run(_until_signalled(specs, lambda: click.echo(greeting(settled))))
+        asyncio.run(_until_signalled(specs, lambda: click.echo(greeting(settled, station.metrics_url)), station.hear))
 
 
-async def _until_signalled(specs: list[ChildSpec], on_ready: Callable[[], None]) -> None:
+async def _until_signalled(specs: list[ChildSpec], on_ready: Callable[[], None], on_news: OnNews) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     try:
-        await supervise(specs, stop, on_ready)
+        await supervise(specs, stop, on_ready, on_news=on_news)
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)  # all is stopped: one more Ctrl-C must not spoil the exit code
 
 
-def greeting(config: Config) -> str:
+def greeting(config: Config, metrics: str | None = None) -> str:
     """Return what to know about a service that is ready: where it listens, and the lines to try it with."""
     grpc, http = _reachable(config.receiver.grpc), _reachable(config.receiver.http)
     folder = config.data_dir.absolute()
@@ -68,6 +70,7 @@ def greeting(config: Config) -> str:
         f"  OTLP/gRPC    {grpc}",
         f"  OTLP/HTTP    {http}/v1/traces",
         f"  data folder  {folder}",
+        *([f"  metrics      {metrics}"] if metrics else []),
         *([f"  forwards to  {config.forward.url}"] if config.forward.url else []),
         "point an exporter at it:",
         f"  export OTEL_EXPORTER_OTLP_ENDPOINT={grpc}",

@@ -9,6 +9,8 @@ import structlog
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.feed import Feed, Parcel
 from weaklink_processor.emit.outage import Outage
+from weaklink_processor.metrics import FAILED_SPANS, SENT_SPANS, Tally
+from weaklink_processor.span_count import span_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +22,11 @@ class _Flight:
 class Lane:
     """Sends a feed's parcels; not for several threads."""
 
-    def __init__(self, name: str, feed: Feed[Parcel], exporter: OtlpExporter, pool: Executor) -> None:
+    def __init__(self, name: str, feed: Feed[Parcel], exporter: OtlpExporter, pool: Executor, tally: Tally) -> None:
         self._feed = feed
         self._exporter = exporter
         self._pool = pool
+        self._tally = tally
         self._outage = Outage(structlog.get_logger().bind(destination=exporter.target, feed=name), "feed")
         self._after: int | None = None  # the last parcel launched; None: progress is still to be asked for
         self._flights: deque[_Flight] = deque()
@@ -65,6 +68,9 @@ class Lane:
             self._after = parcel.last
 
     def _settle(self, flight: _Flight) -> None:
-        taken = sum(answer.result() for answer in flight.answers)
+        answers = [answer.result() for answer in flight.answers]
         self._feed.advance(flight.parcel.last)
-        self.delivered += taken * flight.parcel.units
+        self.delivered += sum(answers) * flight.parcel.units
+        for taken, request in zip(answers, flight.parcel.requests, strict=True):
+            counter = SENT_SPANS if taken else FAILED_SPANS
+            self._tally.add(counter, span_count(request), exporter=self._exporter.target)

@@ -12,6 +12,7 @@ from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow
 from weaklink_processor.emit.lane import Lane
 from weaklink_processor.emit.pack import forward_parcels, outbox_parcels
+from weaklink_processor.metrics import Tally
 
 _CLOSING_SECONDS = 0.2  # of the drain time, for calls in flight to be cancelled
 
@@ -39,12 +40,14 @@ class EmitWorker:
         *,
         window: int = 8,
         poll_seconds: float = 1.0,
+        tally: Tally | None = None,
     ) -> None:
         self._exporter = exporter
+        tally = tally or Tally()
         self._poll_seconds = poll_seconds
         self._pool = ThreadPoolExecutor(window, thread_name_prefix=f"export-{exporter.target}")
-        self._forward = Lane("forward", forward.map(forward_parcels), exporter, self._pool)
-        self._outbox = Lane("outbox", outbox.map(outbox_parcels), exporter, self._pool)
+        self._forward = Lane("forward", forward.map(forward_parcels), exporter, self._pool, tally)
+        self._outbox = Lane("outbox", outbox.map(outbox_parcels), exporter, self._pool, tally)
         self._woken, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"emit-{exporter.target}", daemon=True)
 

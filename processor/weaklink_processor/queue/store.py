@@ -18,6 +18,7 @@ import zstandard
 
 from weaklink_processor.errors import Overloaded, UsageError
 from weaklink_processor.queue import database, framing
+from weaklink_processor.queue.backlog import Backlog, backlog
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -46,6 +47,7 @@ STATS = """
     FROM queue
 """
 SET_ASIDE = "INSERT INTO quarantine SELECT offset, received_at, size, ?, payload FROM queue WHERE offset = ?"
+QUARANTINED = "SELECT offset, received_at, size, reason FROM quarantine ORDER BY offset DESC LIMIT ?"
 
 DIGEST_BYTES = 32
 NO_BOUND = sys.maxsize
@@ -83,6 +85,16 @@ class QueueStats:
     consumers: dict[str, int]  # last offset done
     oldest_received_at: datetime | None
     quarantined: int  # rows set aside, not part of the other numbers
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A row in quarantine."""
+
+    offset: int
+    received_at: datetime
+    size: int  # uncompressed bytes, as written
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +217,18 @@ class QueueStore:
             consumers = dict(db.execute("SELECT name, done FROM consumers").fetchall())
         received = None if oldest is None else EPOCH + oldest * MICROSECOND
         return QueueStats(rows, requests, size, first, last, consumers, received, quarantined)
+
+    def backlog(self, consumer: str) -> Backlog:
+        """What `consumer` has still before it."""
+        done = self.progress(consumer)
+        with self._connected() as db:
+            return backlog(db, done)
+
+    def quarantined(self, most: int) -> list[SetAside]:
+        """Rows that were set aside, the latest first."""
+        with self._connected() as db:
+            found = db.execute(QUARANTINED, (most,)).fetchall()
+        return [SetAside(offset, EPOCH + at * MICROSECOND, size, reason) for offset, at, size, reason in found]
 
     def close(self) -> None:
         """Close every thread's connection; no other thread may be at work in the store."""

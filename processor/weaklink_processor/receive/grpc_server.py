@@ -3,6 +3,8 @@
 Nothing else is registered, so the metrics and logs services are UNIMPLEMENTED.
 """
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Final, NoReturn, TypeAlias
 
@@ -13,7 +15,7 @@ from grpc_health.v1.health import aio as health  # type: ignore[attr-defined]  #
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
-from weaklink_processor.errors import UsageError, WeaklinkError
+from weaklink_processor.errors import Overloaded, UsageError, WeaklinkError
 from weaklink_processor.receive.address import Address, listen
 from weaklink_processor.receive.credentials import HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
@@ -23,6 +25,7 @@ from weaklink_processor.receive.tls import Tls
 
 TRACE_SERVICE: Final = "opentelemetry.proto.collector.trace.v1.TraceService"
 HEALTH_NAMES: Final = ("", TRACE_SERVICE)  # the whole server, and its one service
+LAST_CALLS_SECONDS: Final = 0.5  # the most that a stop waits for calls that come while it begins
 STATUS_DETAILS: Final = "grpc-status-details-bin"  # where gRPC carries a google.rpc.Status
 
 HANDSHAKE_SECONDS: Final = 10  # until a new connection speaks HTTP/2
@@ -38,9 +41,10 @@ class GrpcServer:
 
     def __init__(self, intake: Intake, limits: Limits, credentials: Credentials) -> None:
         self._intake, self._limits = intake, limits
-        self._doors = (_Door(credentials),) if credentials else ()
+        self._doors = (_Door(credentials, intake),) if credentials else ()
         self._health = health.HealthServicer()
         self._server: grpc.aio.Server | None = None
+        self._calls, self._stopping = 0, False
 
     async def start(self, address: Address, tls: Tls | None = None) -> Address:
         """Listen, and return the address with its real port; UsageError when that cannot be."""
@@ -66,24 +70,37 @@ class GrpcServer:
         """Report NOT_SERVING, refuse new calls, and give those under way some time."""
         await self._health.enter_graceful_shutdown()
         if self._server is not None:
-            await self._server.stop(grace_seconds)
+            begun = time.monotonic()
+            await self._answer_last_calls()
+            await self._server.stop(max(grace_seconds - (time.monotonic() - begun), 0.0))
+
+    async def _answer_last_calls(self) -> None:
+        """Tell calls that have come, but not yet to us, to try again: the server would only cancel them."""
+        self._stopping = True
+        seen, end = -1, time.monotonic() + LAST_CALLS_SECONDS
+        while seen != self._calls and time.monotonic() < end:
+            seen = self._calls
+            await asyncio.sleep(LAST_CALLS_SECONDS / 10)
 
     async def _export(self, payload: bytes, context: Context) -> bytes:
+        self._calls += 1
+        if self._stopping:
+            await _refuse(Overloaded("the receiver is stopping"), context, self._intake)
         try:
-            response = await self._intake.take(payload, self._limits)
+            response = await self._intake.take(payload, self._limits, "grpc")
         except WeaklinkError as error:
-            await _refuse(error, context)
+            await _refuse(error, context, self._intake)
         except Exception as error:
             log.exception("export failed")
-            await _refuse(error, context)
+            await _refuse(error, context, self._intake)
         return response.SerializeToString()
 
 
 class _Door(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # it takes none when it runs
     """Refuses export calls without credentials before their message is read, let alone decompressed."""
 
-    def __init__(self, credentials: Credentials) -> None:
-        self._credentials = credentials
+    def __init__(self, credentials: Credentials, intake: Intake) -> None:
+        self._credentials, self._intake = credentials, intake
 
     async def intercept_service(
         self,
@@ -95,19 +112,20 @@ class _Door(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # it takes n
             try:
                 self._credentials.check([str(value) for name, value in sent if name == HEADER])
             except WeaklinkError as error:
-                return _refusal(error)
+                return _refusal(error, self._intake)
         return await continuation(handler_call_details)
 
 
-def _refusal(error: WeaklinkError) -> Handler:
+def _refusal(error: WeaklinkError, intake: Intake) -> Handler:
     # Of a stream of messages none is read unless the handler asks for it.
     async def refuse(_messages: object, context: Context) -> NoReturn:
-        await _refuse(error, context)
+        await _refuse(error, context, intake)
 
     return grpc.stream_unary_rpc_method_handler(refuse)
 
 
-async def _refuse(error: Exception, context: Context) -> NoReturn:
+async def _refuse(error: Exception, context: Context, intake: Intake) -> NoReturn:
+    intake.refused(error, "grpc")
     status = status_of(error)
     details = ((STATUS_DETAILS, status.SerializeToString()),)
     await context.abort(answer_to(error).grpc, status.message, details)

@@ -69,8 +69,13 @@ def application(intake: Intake, limits: Limits, credentials: Credentials) -> Sta
             sent = request.headers.get("content-type", "")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
         body = await read_body(request, limits.max_recv_bytes)
-        answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits)
+        answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits, "http")
         return Response(encoding.write(answer), media_type=encoding.media_type)
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        if request.url.path == TRACES_PATH:  # probes are no exports
+            intake.refused(error, "http")
+        return await _refuse(request, error)
 
     async def healthz(_request: Request) -> Response:
         return PlainTextResponse("alive\n")
@@ -86,7 +91,7 @@ def application(intake: Intake, limits: Limits, credentials: Credentials) -> Sta
             Route("/healthz", healthz),
             Route("/readyz", readyz),
         ],
-        exception_handlers={WeaklinkError: _refuse, HTTPException: _refuse_route, Exception: _refuse},
+        exception_handlers={WeaklinkError: refuse, HTTPException: _refuse_route, Exception: refuse},
     )
     app.router.redirect_slashes = False  # a redirect is no answer to an exporter
     return app

@@ -5,14 +5,15 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTracePartialSuccess,
     ExportTraceServiceResponse,
 )
 
-from weaklink_processor.errors import Overloaded
+from weaklink_processor.errors import Overloaded, WeaklinkError
+from weaklink_processor.metrics import ACCEPTED_BYTES, ACCEPTED_SPANS, RECEIVER_REQUESTS, REFUSED_SPANS, Tally
 from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.receive.status import RETRY_SECONDS
@@ -22,27 +23,38 @@ MAX_BYTES_ASIDE: Final = 128 << 20
 """Of requests that are read or judged in threads at a time; one more is taken while they are fewer."""
 Append = Callable[[bytes], Awaitable[None]]
 Result = TypeVar("Result")
+Transport = Literal["grpc", "http"]
+RECEIVER: Final = "otlp"
+"""What the Collector calls this receiver in its metrics."""
 
 
 class Intake:
     """Takes payloads into the queue, and knows whether it lately could."""
 
-    def __init__(self, append: Append, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, append: Append, *, clock: Callable[[], float] = time.monotonic, tally: Tally | None = None
+    ) -> None:
         self._append = append
+        self._tally = tally or Tally()
         self._clock = clock
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large")
         self._draining = False
         self._overloaded_until = clock()
         self._bytes_aside = 0
 
-    async def take(self, payload: bytes, limits: Limits) -> ExportTraceServiceResponse:
+    async def take(self, payload: bytes, limits: Limits, transport: Transport) -> ExportTraceServiceResponse:
         """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
         if len(payload) < LARGE_BYTES:
             accepted = accept(payload, limits)
         else:
             accepted = await self.aside(accept, payload, limits)
         if accepted.spans:
-            await self._queue(accepted.payload)
+            try:
+                await self._queue(accepted.payload)
+            except WeaklinkError:
+                self._count_refused(accepted.spans + accepted.rejected, transport)
+                raise
+        self._count_taken(accepted, transport)
         return _response(accepted)
 
     async def aside(self, judge: Callable[[bytes, Limits], Result], payload: bytes, limits: Limits) -> Result:
@@ -54,6 +66,11 @@ class Intake:
         with self._waiting(len(payload)):
             return await asyncio.get_running_loop().run_in_executor(pool, judge, payload, limits)
 
+    def refused(self, error: Exception, transport: Transport) -> None:
+        """Hear of a request that gets an error for its answer, wherever it was refused."""
+        outcome = "refused" if isinstance(error, WeaklinkError) else "failure"
+        self._tally.add(RECEIVER_REQUESTS, receiver=RECEIVER, transport=transport, outcome=outcome)
+
     @property
     def ready(self) -> bool:
         """Whether new clients are welcome: not draining, and not overloaded a moment ago."""
@@ -62,6 +79,16 @@ class Intake:
     def drain(self) -> None:
         """Be no longer ready; what is still under way is taken."""
         self._draining = True
+
+    def _count_taken(self, accepted: Accepted, transport: Transport) -> None:
+        self._tally.add(RECEIVER_REQUESTS, receiver=RECEIVER, transport=transport, outcome="success")
+        self._tally.add(ACCEPTED_SPANS, accepted.spans, receiver=RECEIVER, transport=transport)
+        self._tally.add(ACCEPTED_BYTES, len(accepted.payload), transport=transport)
+        if accepted.rejected:
+            self._count_refused(accepted.rejected, transport)
+
+    def _count_refused(self, spans: int, transport: Transport) -> None:
+        self._tally.add(REFUSED_SPANS, spans, receiver=RECEIVER, transport=transport)
 
     async def _queue(self, payload: bytes) -> None:
         try:

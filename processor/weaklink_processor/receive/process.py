@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from weaklink_processor.metrics import Tally
 from weaklink_processor.receive.address import Address
 from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.grpc_server import GrpcServer
@@ -38,14 +39,19 @@ class Bound:
 
 
 async def run_receiver(
-    settings: ReceiverSettings, append: Append, *, stop: asyncio.Event, on_ready: Callable[[Bound], None]
+    settings: ReceiverSettings,
+    append: Append,
+    *,
+    stop: asyncio.Event,
+    on_ready: Callable[[Bound], None],
+    tally: Tally | None = None,
 ) -> None:
     """Take OTLP on both protocols until `stop` is set, then drain.
 
     `append` returns when a request is durable; until then its client waits. UsageError: an address that cannot be
     listened on, named with the reason; nothing is left listening then.
     """
-    intake = Intake(append)
+    intake = Intake(append, tally=tally)
     grpc = GrpcServer(intake, settings.grpc_limits, settings.credentials)
     http = HttpServer(intake, settings.http_limits, settings.credentials, settings.http_patience)
     try:

@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 _GRACE_SECONDS = 10.0
+_telling = threading.Lock()  # a line from one thread, then a line from another
 
 
 def receive_settings() -> str:
@@ -39,12 +41,10 @@ def watch(stop: threading.Event) -> None:
 
 
 def tell_parent(message: Mapping[str, object]) -> None:
-    """Write one JSON line to stdout; a parent that is gone does not hear it."""
-    try:
+    """Write one JSON line to stdout, from any thread; a parent that is gone does not hear it."""
+    with _telling, suppress(BrokenPipeError):
         sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        pass
 
 
 def _wait_for_term(stop: threading.Event) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio.subprocess import Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,8 @@ import structlog
 from weaklink_processor.errors import UsageError
 from weaklink_processor.supervise.child import ChildSpec, described, listen, spawn
 
+OnNews = Callable[[str, Mapping[str, Any]], None]
+"""Hears the name of a child and a message of it, or `pid` when it is a new process."""
 _USAGE = 2  # the exit code of a child that cannot run as it is set up
 
 
@@ -34,8 +36,8 @@ class Pace:
 class Keeper:
     """One child and its successors."""
 
-    def __init__(self, spec: ChildSpec, pace: Pace, on_ready: Callable[[], None]) -> None:
-        self._spec, self._pace, self._on_ready = spec, pace, on_ready
+    def __init__(self, spec: ChildSpec, pace: Pace, on_ready: Callable[[], None], on_news: OnNews) -> None:
+        self._spec, self._pace, self._on_ready, self._on_news = spec, pace, on_ready, on_news
         self._log = structlog.get_logger().bind(child=spec.name)
         self._process: Process | None = None
         self._stopping = asyncio.Event()
@@ -87,6 +89,7 @@ class Keeper:
             self._fault = str(error)
             return 1
         self._log.info("child started", pid=self._process.pid)
+        self._on_news(self._spec.name, {"pid": self._process.pid})
         if self._stopping.is_set():  # stop() came while it was being made, and did not see it
             self._process.kill()
         return await listen(self._process, self._heard)
@@ -98,14 +101,19 @@ class Keeper:
             self.ready = True
             self._log.info("child ready")
             self._on_ready()
+        self._on_news(self._spec.name, message)
 
 
 async def supervise(
-    specs: Sequence[ChildSpec], stop: asyncio.Event, on_ready: Callable[[], None], pace: Pace | None = None
+    specs: Sequence[ChildSpec],
+    stop: asyncio.Event,
+    on_ready: Callable[[], None],
+    pace: Pace | None = None,
+    on_news: OnNews = lambda _name, _message: None,
 ) -> None:
     """Run the children until `stop` is set, then end them in their order: each is gone before the next is asked.
 
-    `on_ready` is called once, when all have become ready.
+    `on_ready` is called once, when all have become ready; `on_news` with whatever a child says.
 
     Raises:
         UsageError: a child cannot run as it is set up; the others are stopped.
@@ -119,7 +127,7 @@ async def supervise(
             announced = True
             on_ready()
 
-    keepers = [Keeper(spec, pace, one_ready) for spec in specs]
+    keepers = [Keeper(spec, pace, one_ready, on_news) for spec in specs]
     runs = [asyncio.create_task(keeper.run()) for keeper in keepers]
     stopped = asyncio.create_task(stop.wait())
     try:

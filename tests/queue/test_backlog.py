@@ -1,0 +1,59 @@
+"""How much of the queue a consumer has still before it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from weaklink_processor.queue.backlog import Backlog, queue_readings
+from weaklink_processor.queue.store import QueueStore
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[QueueStore]:
+    with closing(QueueStore.open(tmp_path / "queue.sqlite", max_bytes=1 << 30)) as store:
+        store.register("analyst")
+        store.register("away")
+        yield store
+
+
+def test_nothing_waits(store: QueueStore) -> None:
+    """An empty queue, and one that a consumer is done with, is an empty backlog of no age."""
+    assert store.backlog("analyst") == Backlog()
+    store.release("analyst", store.append([b"x"], NOON))
+    assert store.backlog("analyst") == Backlog()
+    assert store.backlog("analyst").seconds(NOON) == 0
+
+
+def test_what_waits(store: QueueStore) -> None:
+    """Rows and stored bytes are those after the consumer's own offset, and its oldest row's age is its lag."""
+    random = Random(3)
+    offsets = [store.append([random.randbytes(5000)], NOON + timedelta(seconds=n)) for n in range(60)]
+    store.release("analyst", offsets[39])
+    ahead = store.backlog("analyst")
+    assert (ahead.rows, ahead.oldest_received_at) == (20, NOON + timedelta(seconds=40))
+    assert ahead.bytes == pytest.approx(20 * 5002)
+    assert ahead.seconds(NOON + timedelta(seconds=100)) == 60
+    assert store.backlog("away").rows == 60
+    assert store.backlog("away").stored_bytes == store.stats().bytes
+
+
+def test_readings_are_a_consumers_each(store: QueueStore) -> None:
+    """Every consumer has its lag; size and capacity are those of destinations only."""
+    store.release("analyst", store.append([bytes(8000)], NOON))
+    readings = list(
+        queue_readings(
+            store, capacity=77, destinations={"away": "there:4317"}, bytes_per_span=800, now=NOON + timedelta(seconds=9)
+        )
+    )
+    told = {(one.instrument.name, *one.labels.values()): one.value for one in readings}
+    assert told["weaklink_lag_seconds", "analyst"] == told["weaklink_lag_spans", "analyst"] == 0
+    assert (told["weaklink_lag_seconds", "away"], told["weaklink_lag_spans", "away"]) == (9, 10)
+    assert told["otelcol_exporter_queue_capacity", "there:4317", "traces"] == 77
+    assert told["otelcol_exporter_queue_size", "there:4317", "traces"] == store.stats().bytes
+    assert [key for key in told if key[0].startswith("otelcol") and "analyst" in key] == []
