@@ -59,13 +59,7 @@ def _rows(status: Status) -> Iterator[tuple[str, str]]:
     disk = status.disk
     sizes = (("queue", disk.queue), ("state", disk.state), ("lake", disk.lake), ("free", disk.free))
     yield "disk", ", ".join(f"{name} {size / _MIB:,.1f} MiB" for name, size in sizes)
-    for name, count in status.lake.items():
-        yield name, f"{count:,}"
-    if any(status.departed_spans.values()):
-        old, much = status.departed_spans["age"], status.departed_spans["size"]
-        yield "spans that left", f"{old:,} too old, {much:,} as the lake was too large"
-    if not status.lake:
-        yield "spans", "nothing published yet"
+    yield from _lake(status)
     for error in status.errors[:SHOWN_ERRORS]:
         times = f" ({error.count:,} times since {error.first_at})" if error.count > 1 else ""
         yield f"error: {error.process}", f"{error.last_at}: {error.text}{times}"
@@ -74,3 +68,13 @@ def _rows(status: Status) -> Iterator[tuple[str, str]]:
 def _lag(lag: Lag) -> str:
     about = "about " if lag.estimated else ""
     return f"{lag.rows:,} rows, {about}{lag.requests:,} requests, {about}{lag.spans:,} spans, {lag.seconds:,.1f} s"
+
+
+def _lake(status: Status) -> Iterator[tuple[str, str]]:
+    for name, count in status.lake.items():
+        yield name, f"{count:,}"
+    if not status.lake:
+        yield "spans", "nothing published yet"
+    if any(status.departed_spans.values()):
+        old, much = status.departed_spans["age"], status.departed_spans["size"]
+        yield "spans that left", f"{old:,} too old, {much:,} as the lake was too large"
