@@ -1,6 +1,6 @@
 """Agents with their own SDK, the real Collector in front and behind, kills and an outage: nothing lost, nothing loops.
 
-    OUTAGE_SECONDS=15 make unit ARGS="-s tests/e2e/test_collector.py"
+    OUTAGE_SECONDS=15 make unit ARGS="-n 0 -s tests/e2e/test_collector.py"
 
 prints what arrived. Most of the test's time is the outage.
 """
