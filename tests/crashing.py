@@ -16,6 +16,11 @@ from e2e.stops import POINTS, Watch
 from weaklink_processor import cli
 
 PACE = {"first_delay": 0.05, "most_delay": 0.1}
+TIDY = {
+    "lake.merging.SMALL_PARTS": 5,
+    "lake.merging.DELTA_ROWS": 300,
+    "analyst.step.GRACE": timedelta(seconds=2),
+}
 
 
 def main() -> None:
@@ -38,17 +43,16 @@ def _start_these_children() -> None:
 
 
 def _tidy_often() -> None:
-    merging: Any = import_module("weaklink_processor.lake.merging")
-    step: Any = import_module("weaklink_processor.analyst.step")
-    merging.SMALL_PARTS, merging.DELTA_ROWS = 5, 300
-    step.GRACE = timedelta(seconds=2)
+    for name, value in TIDY.items():
+        owner, attribute = found(name)
+        setattr(owner, attribute, value)
 
 
 def _set_points(watch: Watch, points: tuple[str, ...]) -> None:
     for point in points:
         side, name = point.split(" ", 1)
-        if not name.startswith("the "):
-            owner, attribute = _found(name)
+        if is_function(name):
+            owner, attribute = found(name)
             setattr(owner, attribute, watch.stopping(name, getattr(owner, attribute), [side]))
     if "before the commit" in points:
         _set_points_at_commits(watch)
@@ -56,12 +60,18 @@ def _set_points(watch: Watch, points: tuple[str, ...]) -> None:
         _set_points_at_progress(watch)
 
 
-def _found(name: str) -> tuple[Any, str]:
-    """Where `room.module.Class.function` is."""
+def is_function(name: str) -> bool:
+    """Whether a point is at a function; the others have names in words."""
+    return not name.startswith("the ")
+
+
+def found(name: str) -> tuple[Any, str]:
+    """Where `room.module.name` or `room.module.Class.name` is; AttributeError."""
     room, module, *inside, attribute = name.split(".")
     owner: Any = import_module(f"weaklink_processor.{room}.{module}")
     for each in inside:
         owner = getattr(owner, each)
+    getattr(owner, attribute)
     return owner, attribute
 
 

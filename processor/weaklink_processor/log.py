@@ -56,9 +56,12 @@ def configure(settings: Log, process: str, on_error: OnError | None = None) -> N
 
 
 def _renderers(settings: Log) -> list[Processor]:
+    """Tracebacks go without the values of local variables: those are spans, and credentials."""
     if settings.format == "json":
-        return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        return [structlog.processors.ExceptionRenderer(tracebacks), structlog.processors.JSONRenderer()]
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
 
 
 class _Listener(logging.Handler):

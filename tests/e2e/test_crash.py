@@ -1,8 +1,8 @@
 """Nothing acknowledged is lost, doubled or analysed otherwise when processes are killed.
 
 A chapter is a data folder that lives through many rounds, each with a SIGKILL, while clients send and try again as
-exporters do; at its end every published table must be that of a run that nothing disturbs. Two short chapters have
-each kind of kill, each point between two steps (`e2e.stops`), and the full disk once. WEAKLINK_CRASH_ROUNDS=200 makes
+exporters do; at its end every published table must be that of a run that nothing disturbs. One chapter has each kind of
+kill and each point between two steps (`e2e.stops`) once, and a disk that is full twice. WEAKLINK_CRASH_ROUNDS=200 makes
 as many chapters as it takes; CRASH_SEED repeats a run.
 """
 
@@ -22,10 +22,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 import crashing
 from e2e.clients import Load
-from e2e.rounds import Round, Rounds, of_kills, of_stops
+from e2e.rounds import VICTIMS, Round, Rounds, of_kills, of_stops
 from e2e.settled import assert_equal, undisturbed, wait_for_tables
 from e2e.small_disk import NoDisk, SmallDisk, run_inside, small_disk
-from e2e.stops import Stops
+from e2e.stops import POINTS, Stops
 from e2e.workload import SpanKey, keys, workload
 from sink import OtlpSink
 from weaklink_processor.queue.store import QueueStats, QueueStore
@@ -95,12 +95,10 @@ class Tally:
 
 
 def chapters() -> list[Chapter]:
-    """Two short ones without a number of rounds, else as many as it takes, of four kinds in turn."""
+    """A short one without a number of rounds, else as many as it takes, of four kinds in turn."""
     if not ROUNDS:
-        return [
-            Chapter(of_kills(full=True), forwarding=False, full=True),
-            Chapter(of_stops(forwarding=True), forwarding=True, full=False),
-        ]
+        kills = [Round(victims, full=bool(number % 2)) for number, victims in enumerate(VICTIMS)]
+        return [Chapter([*kills, *of_stops(forwarding=True)], forwarding=True, full=True)]
     made: list[Chapter] = []
     while sum(len(chapter.rounds) for chapter in made) < ROUNDS:
         forwarding, full = bool(len(made) % 2), len(made) % 4 < 2
@@ -123,7 +121,14 @@ def rng() -> random.Random:
     return random.Random(seed)
 
 
-@pytest.mark.timeout(600)
+def test_points_are_at_what_there_is() -> None:
+    """The functions and constants that the program under test changes have these names."""
+    points = {point.split(" ", 1)[1] for points in POINTS.values() for point in points}
+    for name in (*filter(crashing.is_function, points), *crashing.TIDY):
+        crashing.found(name)
+
+
+@pytest.mark.timeout(3600 if ROUNDS else 600)
 @pytest.mark.parametrize("chapter", chapters())
 def test_crashes(
     chapter: Chapter, rng: random.Random, tmp_path: Path, total: Tally, request: pytest.FixtureRequest
@@ -139,9 +144,7 @@ def test_crashes(
                 total += Tally.read(run_inside(request.node.nodeid, **{ROUNDS_VARIABLE: str(ROUNDS)}))
                 return
             rounds = [each for each in rounds if not each.full]
-        tally = _lived(stack, data_dir, rounds, disk, rng, forwarding=chapter.forwarding)
-        print(tally)  # noqa: T201
-        total += tally
+        total += _lived(stack, data_dir, rounds, disk, rng, forwarding=chapter.forwarding)
     if chapter.full and not disk:
         pytest.skip("passed, but without a full disk: neither root nor `unshare -Urm` may mount one")
 
@@ -168,8 +171,11 @@ def _lived(
             under_load.run(each)
         load.finish()
     expected = undisturbed(load.acknowledged, data_dir.parent)
-    wait_for_tables(service, expected, patience=120)
-    tally = _tally(service, load.acknowledged, len(rounds))
+    try:
+        wait_for_tables(service, expected, patience=120)
+    finally:
+        tally = _tally(service, load.acknowledged, len(rounds))
+        print(tally)  # noqa: T201
     assert (tally.found, tally.doubled) == (tally.acknowledged, 0), tally
     assert service.query(EXTRA) == []
     if sink:

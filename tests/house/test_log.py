@@ -13,8 +13,11 @@ early.info("ours", number=1)
 logging.getLogger("grpc").warning("theirs %s", 2)
 thread = threading.Thread(target=lambda: early.warning("from a thread"))
 thread.start(); thread.join()
+def fail():
+    token = "-".join(("very", "secret"))
+    return 1 / 0
 try:
-    1 / 0
+    fail()
 except ZeroDivisionError:
     early.exception("failed")
 """
@@ -81,3 +84,11 @@ def test_console_is_for_people() -> None:
     assert "ours" not in text
     assert "ZeroDivisionError" in text
     assert "\x1b" not in text
+
+
+def test_a_traceback_shows_no_values() -> None:
+    """What a local variable holds may be a credential, or what somebody's agent remembers."""
+    for form in ("json", "console"):
+        text = logged("info", form).stderr
+        assert "ZeroDivisionError" in text
+        assert "very-secret" not in text
