@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -199,6 +199,27 @@ def test_slow_loris(service: Service, greeting: bytes, more: bytes, seconds: flo
         wait_until(lambda: all(map(is_closed, attackers)), "the end of all slow connections")
 
 
+def test_large_bodies_that_wait(service: Service) -> None:
+    """Twenty that send most of a large body and then wait do not get room for all of it."""
+    head = f"{HEAD}content-length: {64 * MIB}\r\n\r\n".encode()
+    with honest_beside(service), crowd(service.http, 20, head) as attackers:
+        for attacker in attackers:
+            attacker.settimeout(5)
+            with suppress(OSError):
+                flood(attacker, bytes(MIB), 30 * MIB)
+        wait_until(lambda: all(map(is_closed, attackers)), "the end of all of them")
+
+
+def test_many_requests_within_the_limits(service: Service) -> None:
+    """What the analyst reads of them at once is bounded too."""
+    with honest_beside(service):
+        for number in range(4):
+            ids = (b"\x0a\x10" + bytes([9] * 15 + [n]) + b"\x12\x08" + bytes([number + 1] * 8) for n in range(32))
+            body = inside(IN_SPANS, b"".join(inside((2,), each + tag(9) * 16_000) for each in ids))
+            assert post(service, body).status == 200
+        wait_until(lambda: service.count("spans WHERE trace_id LIKE '09090909%'") == 4 * 32, "their spans")
+
+
 def test_a_thousand_idle_connections(service: Service) -> None:
     """Those over HTTP that never say anything are closed; gRPC's are kept, and cost little."""
     with honest_beside(service), crowd(service.http, 1000) as attackers:
@@ -250,16 +271,17 @@ def test_names_are_data(service: Service) -> None:
         ("memory_operations", ("memory_id", "session_id", "agent_id"), 2),
         ("memories", ("memory_id",), 1),
     ):
+        rows = _sql(service, f"SELECT {', '.join(columns)} FROM {relation}")
         for column in columns:
-            found = _sql(service, f"SELECT {column} AS text FROM {relation}")
+            found = [row[column] for row in rows]
             assert [found.count(text) for text in EVIL] == [each] * len(EVIL), (relation, column)
     assert _files(service.data_dir.parent) == outside
 
 
-def _sql(service: Service, statement: str) -> list[object]:
+def _sql(service: Service, statement: str) -> list[dict[str, object]]:
     command = [sys.executable, "-m", "weaklink_processor", "sql", "--data-dir", str(service.data_dir)]
     done = subprocess.run([*command, "--format", "jsonl", statement], capture_output=True, check=True)
-    return [json.loads(line)["text"] for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def _files(folder: Path) -> set[str]:

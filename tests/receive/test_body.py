@@ -8,8 +8,9 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from weaklink_processor.errors import BadData, TooLarge
+from weaklink_processor.errors import BadData, Overloaded, TooLarge
 from weaklink_processor.receive.body import read_body
+from weaklink_processor.receive.room import SMALL_BYTES, Room
 
 pytestmark = pytest.mark.anyio
 
@@ -72,3 +73,19 @@ async def test_a_client_that_leaves() -> None:
     """A client that goes before the end of its body is BadData."""
     with pytest.raises(BadData, match="the client left"):
         await read_body(request([b"{"], "", leaves=True), 1000)
+
+
+async def test_there_is_room_for_so_much_at_once() -> None:
+    """Large requests share some room: what does not fit in is to come back later, and room is given back."""
+    room = Room(1000)
+    with room.claim() as grow, room.claim() as grow_too:
+        assert await read_body(request([CONTENT], ""), 1000, grow) == CONTENT
+        grow(SMALL_BYTES + 600)
+        grow_too(SMALL_BYTES)
+        with pytest.raises(Overloaded):
+            grow_too(SMALL_BYTES + 401)
+        grow_too(SMALL_BYTES + 400)
+        with pytest.raises(Overloaded):
+            grow(SMALL_BYTES + 601)
+    with room.claim() as grow:
+        grow(SMALL_BYTES + 1000)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from decode.wire import request as any_request
+from fuzz.mutants import mutant
 from weaklink_processor.errors import BadData
 from weaklink_processor.known_fields import without_unknown
 from weaklink_processor.receive import form, pieces, tags
@@ -155,6 +157,26 @@ def test_pieces_say_the_same(seed: int, size: int) -> None:
         cut = [ExportTraceServiceRequest.FromString(piece) for piece in pieces.pieces(payload, LIMITS)]
     whole = ExportTraceServiceRequest.FromString(payload)
     assert Counter(leaf for piece in cut for leaf in leaves(piece)) == Counter(leaves(whole))
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(0, 2**32), st.integers(8, 300))
+def test_pieces_are_judged_as_the_whole(seed: int, size: int) -> None:
+    """A damaged payload is refused in pieces if it is refused as a whole, and taken if taken, but for groups."""
+    payload = mutant(any_request(seed), Random(seed))
+    expected = _verdict(payload)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE_BYTES", size)
+        patch.setattr(form, "may_be_huge", lambda _: True)
+        found = _verdict(payload)
+    assert found == expected or "groups" in str(found)
+
+
+def _verdict(payload: bytes) -> object:
+    try:
+        return accept(payload, LIMITS)
+    except BadData as error:
+        return "bad" if "groups" not in str(error) else "groups"
 
 
 @settings(deadline=None)

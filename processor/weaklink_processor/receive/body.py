@@ -6,15 +6,16 @@ from typing import Final, Protocol
 from starlette.requests import ClientDisconnect, Request
 
 from weaklink_processor.errors import BadData, TooLarge
+from weaklink_processor.receive.room import Grow
 from weaklink_processor.receive.status import WrongType
 
 GZIP: Final = 16 + zlib.MAX_WBITS  # zlib's way of asking for a gzip header and trailer
 
 
-async def read_body(request: Request, max_bytes: int) -> bytes:
+async def read_body(request: Request, max_bytes: int, grow: Grow = lambda _: None) -> bytes:
     """Read the whole body, decompressed: TooLarge as soon as either form is, BadData when it is damaged or cut short.
 
-    WrongType: a content encoding other than gzip.
+    `grow` is told of its size as it comes. WrongType: a content encoding other than gzip.
     """
     decoder = _decoder(request.headers.get("content-encoding", ""))
     _check_size(int(request.headers.get("content-length", 0)), max_bytes)
@@ -26,6 +27,7 @@ async def read_body(request: Request, max_bytes: int) -> bytes:
             _check_size(sent, max_bytes)
             body += decoder.feed(chunk, max_bytes - len(body) + 1)
             _check_size(len(body), max_bytes)
+            grow(len(body))
     except ClientDisconnect as error:
         raise BadData("the client left before the end of its request") from error
     decoder.finish()

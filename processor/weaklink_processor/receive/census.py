@@ -21,10 +21,12 @@ from weaklink_processor.receive.reduced import reader
 IDS: Final = ("trace_id", "span_id", "parent_span_id")
 
 _PARTS: Final = {"attributes": "span_attributes", "events": "span_events", "links": "span_links"}
-_LISTS: Final[dict[str | None, Callable[[bytes], ArrayValue | KeyValueList]]] = {
+ReadList = Callable[[bytes], ArrayValue | KeyValueList]
+_LISTS: Final[dict[str | None, ReadList]] = {
     "array_value": ArrayValue.FromString,
     "kvlist_value": KeyValueList.FromString,
 }
+_LIST_TAGS: Final = (b"\x2a", b"\x32", b"\xaa", b"\xb2")  # how they begin in a value; as in tags.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +132,24 @@ def _lengths(lists: pa.ListArray | pa.BinaryArray) -> "np.ndarray[tuple[int], np
 def _values(requests: pa.ListArray, most: int) -> int:
     """How many values are inside the arrays and mappings of attributes; counting ends soon after `most`."""
     found = 0
-    for outermost in _filled(requests):
-        waiting = [outermost]
+    for wire, read in _filled(requests):
+        waiting = [read(wire)]
+        nests = any(tag in wire for tag in _LIST_TAGS)
         while waiting and found <= most:
             values = waiting.pop().values
             found += len(values)
-            if found <= most:
+            if nests and found <= most:
                 waiting += _nested(values)
     return found
 
 
-def _filled(requests: pa.ListArray) -> Iterator[ArrayValue | KeyValueList]:
-    """Each array and mapping that is an attribute's value."""
+def _filled(requests: pa.ListArray) -> Iterator[tuple[bytes, ReadList]]:
+    """Each array and mapping that is an attribute's value, and how to read it."""
     for attributes in _attributes(requests):
         for name, read in _LISTS.items():
             wire = attributes.field("value").field(name)
             for row in np.flatnonzero(_lengths(wire)):
-                yield read(wire[row].as_py())
+                yield wire[row].as_py(), read
 
 
 def _nested(values: Iterable[AnyValue | KeyValue]) -> Iterator[ArrayValue | KeyValueList]:

@@ -87,7 +87,9 @@ class GrpcServer:
         if self._stopping:
             await _refuse(Overloaded("the receiver is stopping"), context, self._intake)
         try:
-            response = await self._intake.take(payload, self._limits, "grpc")
+            with self._intake.room.claim() as grow:
+                grow(len(payload))
+                response = await self._intake.take(payload, self._limits, "grpc")
         except WeaklinkError as error:
             await _refuse(error, context, self._intake)
         except Exception as error:

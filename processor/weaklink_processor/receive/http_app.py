@@ -68,8 +68,9 @@ def application(intake: Intake, limits: Limits, credentials: Credentials) -> Sta
         if encoding is None:
             sent = request.headers.get("content-type", "")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
-        body = await read_body(request, limits.max_recv_bytes)
-        answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits, "http")
+        with intake.room.claim() as grow:
+            body = await read_body(request, limits.max_recv_bytes, grow)
+            answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits, "http")
         return Response(encoding.write(answer), media_type=encoding.media_type)
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Final, Literal, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -16,11 +15,10 @@ from weaklink_processor.errors import Overloaded, WeaklinkError
 from weaklink_processor.metrics import ACCEPTED_BYTES, ACCEPTED_SPANS, RECEIVER_REQUESTS, REFUSED_SPANS, Tally
 from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.room import Room
 from weaklink_processor.receive.status import RETRY_SECONDS
 
 LARGE_BYTES: Final = 1 << 20  # takes long enough to judge that the other clients should not wait for it
-MAX_BYTES_ASIDE: Final = 128 << 20
-"""Of requests that are read or judged in threads at a time; one more is taken while they are fewer."""
 Append = Callable[[bytes], Awaitable[None]]
 Result = TypeVar("Result")
 Transport = Literal["grpc", "http"]
@@ -34,13 +32,13 @@ class Intake:
     def __init__(
         self, append: Append, *, clock: Callable[[], float] = time.monotonic, tally: Tally | None = None
     ) -> None:
+        self.room = Room()
         self._append = append
         self._tally = tally or Tally()
         self._clock = clock
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large")
         self._draining = False
         self._overloaded_until = clock()
-        self._bytes_aside = 0
 
     async def take(self, payload: bytes, limits: Limits, transport: Transport) -> ExportTraceServiceResponse:
         """Answer a serialized request when its good spans are durable; a Refused when it cannot be taken."""
@@ -58,13 +56,9 @@ class Intake:
         return _response(accepted)
 
     async def aside(self, judge: Callable[[bytes, Limits], Result], payload: bytes, limits: Limits) -> Result:
-        """Judge a payload in a thread, of large ones no two at a time: what they become in memory is there once.
-
-        Overloaded when too much waits for its turn.
-        """
+        """Judge a payload in a thread, of large ones no two at a time: what they become in memory is there once."""
         pool = self._large if len(payload) >= LARGE_BYTES else None
-        with self._waiting(len(payload)):
-            return await asyncio.get_running_loop().run_in_executor(pool, judge, payload, limits)
+        return await asyncio.get_running_loop().run_in_executor(pool, judge, payload, limits)
 
     def refused(self, error: Exception, transport: Transport) -> None:
         """Hear of a request that gets an error for its answer, wherever it was refused."""
@@ -94,28 +88,13 @@ class Intake:
         try:
             await self._append(payload)
         except Overloaded:
-            self._note_overload()
+            self._overloaded_until = self._clock() + RETRY_SECONDS
             raise
         except asyncio.CancelledError:
             if not self._draining:
                 raise  # the client has gone
             raise Overloaded("the receiver stopped before the request was stored") from None
         self._overloaded_until = self._clock()
-
-    @contextmanager
-    def _waiting(self, size: int) -> Iterator[None]:
-        """Keep count of what waits to be judged."""
-        if self._bytes_aside >= MAX_BYTES_ASIDE:
-            self._note_overload()
-            raise Overloaded(f"{self._bytes_aside} bytes wait to be checked, and {MAX_BYTES_ASIDE} is the limit")
-        self._bytes_aside += size
-        try:
-            yield
-        finally:
-            self._bytes_aside -= size
-
-    def _note_overload(self) -> None:
-        self._overloaded_until = self._clock() + RETRY_SECONDS
 
 
 def _response(accepted: Accepted) -> ExportTraceServiceResponse:
