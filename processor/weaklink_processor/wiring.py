@@ -96,7 +96,7 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
     """
     import duckdb
 
-    from weaklink_processor.lake.catalogue import check_format
+    from weaklink_processor.lake.listing import check_format
 
     path = config.data_dir / CATALOGUE_FILE
     require_data_dir(config)
@@ -110,7 +110,7 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 def listed_files(config: Config) -> int:
     """Return how many files of the lake are read by those who query it."""
-    from weaklink_processor.lake.catalogue import listed_parts
+    from weaklink_processor.lake.listing import listed_parts
 
     if not is_published(config):
         return 0

@@ -7,7 +7,7 @@ import duckdb
 from e2e.clients import grpc_export
 from e2e.workload import keys, workload
 from shell import printed, refused
-from weaklink_processor.lake.catalogue import listed_parts
+from weaklink_processor.lake.listing import listed_parts
 from weaklink_service import Service, tables, wait_until
 
 

@@ -3,6 +3,7 @@
 Prints a line each time that its answers are others than before; last, how often it asked.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,8 +26,8 @@ def answers(data_dir: str) -> list[tuple[object, ...] | None]:
 
 
 def main(data_dir: str, stop_file: str) -> None:
-    last, asked = None, 0
-    while not Path(stop_file).exists():
+    last, asked, parent = None, 0, os.getppid()
+    while not Path(stop_file).exists() and os.getppid() == parent:
         told = answers(data_dir)
         asked += 1
         if told != last:

@@ -20,7 +20,7 @@ from e2e.workload import joined, workload
 from weaklink_analysis.engine import PUBLISHED
 from weaklink_processor.analyst.step import LAKE_KEYS
 from weaklink_processor.lake import merging
-from weaklink_processor.lake.catalogue import listed_parts
+from weaklink_processor.lake.listing import listed_parts
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 READERS = 4

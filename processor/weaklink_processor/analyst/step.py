@@ -113,6 +113,8 @@ class Step:
                 "there are published spans, but the analysis state beside them (state.duckdb) is missing or empty: "
                 "restore that file, or move the lake folder and weaklink.duckdb away to begin anew"
             )
+        self._lake.check_formats(self._state.parts())
+        listed = self._lake.listed()
         changed = self._state.settings_changed(self._settings)
         with self._state.transaction():
             if changed:
@@ -120,7 +122,7 @@ class Step:
                 self._rebase(now)
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)
-            self._state.renew_grace(self._lake.listed(), now)
+            self._state.renew_grace(listed, now)
         self._lake.sweep(self._state.files())
         self.publish()
         self.settle(now)

@@ -10,7 +10,6 @@ old header does not name. Then an old header with a new rest is what the old fil
 """
 
 import os
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +17,6 @@ from pathlib import Path
 import duckdb
 import structlog
 
-from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.reading import TableParts, rows_sql
 
 OWN = """
@@ -29,32 +27,7 @@ OWN = """
 """
 """What stands in a catalogue, as DROP wants it."""
 
-FORMAT = 1
-"""Of the catalogue and the parts that it lists. A later one may mean something else by the same names."""
-
-_PART = re.compile(r"\w+/date=[0-9-]+/[\w-]+\.parquet")
-
 log = structlog.get_logger(__name__)
-
-
-def listed_parts(catalogue: duckdb.DuckDBPyConnection) -> set[str]:
-    """The paths of the parts that an open catalogue reads, relative to the lake's folder."""
-    views = catalogue.execute("SELECT sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall()
-    return {path for (text,) in views for path in _PART.findall(text)}
-
-
-def check_format(catalogue: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Refuse the catalogue of a newer weaklink.
-
-    Raises:
-        BrokenStore: it is one.
-    """
-    known = catalogue.execute("SELECT 1 FROM duckdb_views() WHERE schema_name = 'lake' AND view_name = 'format'")
-    if not known.fetchall():
-        return  # from before formats had numbers
-    ((version,),) = catalogue.execute("SELECT version FROM lake.format").fetchall()
-    if version > FORMAT:
-        raise BrokenStore(f"{path}: catalogue format {version} is newer than the {FORMAT} that this weaklink reads")
 
 
 class Catalogue:
@@ -69,14 +42,6 @@ class Catalogue:
     def exists(self) -> bool:
         """Whether readers have ever seen anything here."""
         return self._path.exists()
-
-    def listed(self) -> set[str]:
-        """The paths of the parts that readers see now; BrokenStore when a newer weaklink wrote the file."""
-        if not self.exists:
-            return set()
-        with duckdb.connect(str(self._path), read_only=True) as connection:
-            check_format(connection, self._path)
-            return listed_parts(connection)
 
     def write(self, tables: Mapping[str, TableParts]) -> None:
         """Replace the file: schema `lake` has a view a table."""
@@ -128,4 +93,3 @@ def _empty(connection: duckdb.DuckDBPyConnection) -> None:
     for kind, schema, name in connection.execute(OWN).fetchall():
         connection.execute(f'DROP {kind} "{schema}"."{name}"')
     connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
-    connection.execute(f"CREATE VIEW lake.format AS SELECT {FORMAT} AS version")

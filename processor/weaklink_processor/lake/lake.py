@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from typing import cast
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from weaklink_processor.lake.catalogue import Catalogue
+from weaklink_processor.lake.listing import FORMAT_VIEW, check_format, listed_parts
 from weaklink_processor.lake.merging import Merge, due, merged_rows, whole
 from weaklink_processor.lake.parts import Part, PartWriter
 from weaklink_processor.lake.reading import TOMBSTONES, TableParts, by_table, rows_sql
@@ -21,7 +23,8 @@ class Lake:
     def __init__(self, data_dir: Path, keys: Mapping[str, tuple[str, ...]], views: Iterable[str]) -> None:
         """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do."""
         self._root = (data_dir / "lake").absolute()
-        self._catalogue = Catalogue(data_dir / "weaklink.duckdb", self._root, views)
+        self._path = data_dir / "weaklink.duckdb"
+        self._catalogue = Catalogue(self._path, self._root, (FORMAT_VIEW, *views))
         self._keys = keys
         self._writer = PartWriter(self._root)
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,8 +79,29 @@ class Lake:
         return self._catalogue.exists
 
     def listed(self) -> set[str]:
-        """The paths of the parts that readers see now."""
-        return self._catalogue.listed()
+        """The paths of the parts that readers see now.
+
+        Raises:
+            BrokenStore: a newer weaklink wrote the catalogue.
+        """
+        if not self.is_published:
+            return set()
+        try:
+            catalogue = duckdb.connect(str(self._path), read_only=True)
+        except duckdb.Error:
+            return set()  # nobody can read it, and it is made anew
+        with catalogue:
+            check_format(catalogue, self._path)
+            return listed_parts(catalogue)
+
+    def check_formats(self, parts: Sequence[Part]) -> None:
+        """Look at the newest of these parts of each table.
+
+        Raises:
+            BrokenStore: a newer weaklink wrote one.
+        """
+        for part in {part.table: part for part in sorted(parts, key=attrgetter("seq"))}.values():
+            self._writer.check_format(part)
 
     def sweep(self, known: Collection[str]) -> None:
         """Delete what a crash left: files that are not among the known parts."""

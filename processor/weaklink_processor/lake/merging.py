@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from weaklink_processor.lake.parts import ROW_GROUP, Part
 from weaklink_processor.lake.reading import TableParts, newest_sql, rows_sql
@@ -26,11 +26,14 @@ SMALL_ROWS = 65_536
 DELTA_ROWS = 4 * SMALL_ROWS
 """So many rows of deltas readers merge quickly enough, however small the base."""
 SMALL_PARTS = 40
-"""So many parts of a size are merged into one while their day lasts: small ones, then those 40 times as large, ..."""
+"""So many small parts of a table are merged into one."""
+MIDDLE_PARTS = 400
+"""So many that are neither small nor large, while their day lasts: writing a million spans again takes 5 CPU-s."""
+LARGE_ROWS = 32 * SMALL_ROWS
+"""A part with so many rows is large, and stays as it is."""
 DAY_PARTS = 4
-"""So many parts a day is left with once it is over."""
-LARGE_ROWS = 512 * SMALL_ROWS
-"""Parts from this size on stay as they are: a larger one would only make every reader read a longer footer."""
+"""So many parts that are not large a day is left with once it is over."""
+BATCH_ROWS = 8_192
 SORT_MEMORY = "256MB"
 """Beyond it, rows are sorted on disk."""
 
@@ -65,7 +68,7 @@ def due(name: str, table: TableParts, today: date) -> Merge | None:
     """What of a table is to be merged now.
 
     Of deltas all, with the base, if they have outgrown it, else many small ones; of immutable parts those of a day
-    that is over, or many of a size.
+    that is over, or many that are alike.
     """
     if not table.key:
         return next((Merge(name, crowd, base=False) for crowd in _crowds(table.parts, today)), None)
@@ -83,7 +86,7 @@ def whole(name: str, table: TableParts, upto: int) -> Merge | None:
         outdated = any(not part.base and part.seq <= upto for part in table.parts)
         return Merge(name, tuple(table.parts), base=True, in_order=True) if outdated else None
     early = [part for part in table.parts if part.seq <= upto]
-    return next((Merge(name, parts, base=False) for _, parts in _by_day(early) if len(parts) > 1), None)
+    return next((Merge(name, _bounded(parts), base=False) for _, parts in _by_day(early) if len(parts) > 1), None)
 
 
 @contextmanager
@@ -91,8 +94,8 @@ def merged_rows(lake: Path, merge: Merge, key: tuple[str, ...]) -> Iterator[pa.R
     """The rows of the merged part."""
     if not key:
         # Not through DuckDB, which refuses maps in which a key is there twice.
-        files = [str(lake / part.path) for part in merge.parts]
-        yield ds.dataset(files, format="parquet").scanner(use_threads=False, batch_readahead=1).to_reader()
+        files = [lake / part.path for part in merge.parts]
+        yield pa.RecordBatchReader.from_batches(pq.read_schema(files[0]), _batches(files))
         return
     with duckdb.connect(config={"threads": 1, "temp_directory": str(lake / ".sorting")}) as connection:
         table = TableParts(key, list(merge.parts))
@@ -103,14 +106,29 @@ def merged_rows(lake: Path, merge: Merge, key: tuple[str, ...]) -> Iterator[pa.R
         yield connection.sql(rows).to_arrow_reader(ROW_GROUP)
 
 
+def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH_ROWS, use_threads=False)
+
+
 def _crowds(parts: Sequence[Part], today: date) -> Iterator[tuple[Part, ...]]:
     for day, own in _by_day(parts):
         if day < today:
             if len(own) > DAY_PARTS:
-                yield own
+                yield _bounded(own)
             continue
-        of_a_size = groupby(sorted(own, key=_size), _size)
-        yield from (alike for _, group in of_a_size if len(alike := tuple(group)) >= SMALL_PARTS)
+        small = tuple(part for part in own if part.rows < SMALL_ROWS)
+        if len(small) >= SMALL_PARTS:
+            yield small
+        if len(own) - len(small) >= MIDDLE_PARTS:
+            yield _bounded(tuple(part for part in own if part not in small))
+
+
+def _bounded(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """As many of the parts, two at least, as make a large one."""
+    rows = accumulate(part.rows for part in parts)
+    return parts[: max(2, 1 + sum(each < LARGE_ROWS for each in rows))]
 
 
 def _by_day(parts: Sequence[Part]) -> Iterator[tuple[date, tuple[Part, ...]]]:
@@ -120,14 +138,6 @@ def _by_day(parts: Sequence[Part]) -> Iterator[tuple[date, tuple[Part, ...]]]:
     """
     movable = sorted((part for part in parts if 0 < part.rows < LARGE_ROWS), key=attrgetter("day", "seq"))
     return ((day, tuple(own)) for day, own in groupby(movable, attrgetter("day")))
-
-
-def _size(part: Part) -> int:
-    """0 for a small part, 1 for one up to 40 times as large, and so on."""
-    size, limit = 0, SMALL_ROWS
-    while part.rows >= limit:
-        size, limit = size + 1, limit * SMALL_PARTS
-    return size
 
 
 def _generation(part: Part) -> int:

@@ -14,6 +14,8 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weaklink_processor.errors import BrokenStore
+
 LOW_CARDINALITY = {
     "spans": [
         "name", "kind", "status_code", "service_name", "environment", "attribute_types", "scope_name", "scope_version",
@@ -29,10 +31,14 @@ LOW_CARDINALITY = {
 }  # fmt: skip
 """Columns that a dictionary makes smaller; on ids and times it only costs time."""
 
+FORMAT = 1
+"""Of parts, and of the catalogue that lists them. In a later one the same names may mean something else."""
+_FORMAT_KEY = b"weaklink.format"
+
 ROW_GROUP = 122_880
 """Rows of a row group: what DuckDB gives one thread."""
 
-ROW_GROUP_BYTES = 128 << 20
+ROW_GROUP_BYTES = 64 << 20
 """A row group of very large rows ends earlier: it is held in memory before it is written."""
 
 BLOOMS: Mapping[str, list[str]] = {
@@ -63,7 +69,7 @@ class Part:
     @property
     def day(self) -> date:
         """The day of its folder: when its rows were received, or for a changeable table, when it was written."""
-        return date.fromisoformat(Path(self.path).parent.name.removeprefix("date="))
+        return date.fromisoformat(self.path.split("/")[1].removeprefix("date="))
 
 
 class PartWriter:
@@ -103,6 +109,17 @@ class PartWriter:
         """Delete a part's file; gone already is fine."""
         (self._root / path).unlink(missing_ok=True)
 
+    def check_format(self, part: Part) -> None:
+        """Refuse a part that a newer weaklink wrote.
+
+        Raises:
+            BrokenStore: it is one.
+        """
+        file = self._root / part.path
+        version = int((pq.read_metadata(file).metadata or {}).get(_FORMAT_KEY, FORMAT))
+        if version > FORMAT:
+            raise BrokenStore(f"{file}: format {version} is newer than the {FORMAT} that this weaklink reads")
+
     def paths(self) -> list[str]:
         """Every file below the folder, half-written ones too."""
         return [str(file.relative_to(self._root)) for file in self._root.glob("*/date=*/*")]
@@ -125,6 +142,7 @@ def _write_rows(file: IO[bytes], table: str, rows: pa.Table | pa.RecordBatchRead
         for group in _row_groups(batches):
             writer.write_table(group, ROW_GROUP)
             count += group.num_rows
+        writer.add_key_value_metadata({_FORMAT_KEY: str(FORMAT).encode()})
     return count
 
 

@@ -1,0 +1,84 @@
+"""Which parts become one, without looking into any."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weaklink_processor.lake.merging import DAY_PARTS, LARGE_ROWS, SMALL_PARTS, SMALL_ROWS, Merge, due, whole
+from weaklink_processor.lake.parts import Part
+from weaklink_processor.lake.reading import TableParts
+
+TODAY = date(2026, 9, 9)
+
+
+def part(number: int, rows: int, day: date = TODAY, kind: str = "part") -> Part:
+    return Part("spans", f"spans/date={day}/{kind}-{number:012d}.parquet", number, rows, rows, base=False)
+
+
+def merged(parts: Sequence[Part], merge: Merge) -> list[Part]:
+    """The parts after a merge, whose result has a name of its own."""
+    rows = sum(each.rows for each in merge.parts)
+    result = part(merge.seq, rows, merge.day, merge.kind)
+    assert result.path not in {each.path for each in parts}
+    return [*(each for each in parts if each not in merge.parts), result]
+
+
+def after(parts: Sequence[Part], today: date = TODAY, upto: int | None = None) -> list[Part]:
+    """The parts when all is merged that is to be."""
+    table = TableParts(parts=list(parts))
+    while merge := (due("spans", table, today) if upto is None else whole("spans", table, upto)):
+        table = replace(table, parts=merged(table.parts, merge))
+    return table.parts
+
+
+PARTS = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 500, SMALL_ROWS, 20 * SMALL_ROWS, LARGE_ROWS])), max_size=200
+)
+
+
+@given(PARTS)
+def test_no_row_is_lost_or_gets_to_another_day(drawn: list[tuple[int, int]]) -> None:
+    """However parts are merged, each day has as many rows as before; empty and very large parts stay as they are."""
+    parts = [part(number, rows, TODAY - timedelta(days=ago)) for number, (ago, rows) in enumerate(drawn)]
+    for left in (after(parts), after(parts, upto=len(parts))):
+        assert rows_by_day(left) == rows_by_day(parts)
+        assert {each for each in parts if not 0 < each.rows < LARGE_ROWS} <= set(left)
+
+
+def rows_by_day(parts: Sequence[Part]) -> Counter[date]:
+    return Counter({day: sum(each.rows for each in parts if each.day == day) for day in {each.day for each in parts}})
+
+
+def test_a_day_of_parts_costs_few_rewrites_and_leaves_few_files() -> None:
+    """A part of 5,000 spans each 30 s: while the day lasts there are few files and a row is written again once; after
+    it, few are left."""
+    parts: list[Part] = []
+    written = most = 0
+    for number in range(24 * 3600 // 30):
+        parts.append(part(number, 5_000))
+        if merge := due("spans", TableParts(parts=parts), TODAY):
+            written += sum(each.rows for each in merge.parts)
+            parts = merged(parts, merge)
+        most = max(most, len(parts))
+    closed = after(parts, TODAY + timedelta(days=1))
+    assert written <= sum(each.rows for each in parts)
+    assert most <= 3 * SMALL_PARTS
+    assert len([each for each in closed if each.rows < LARGE_ROWS]) <= DAY_PARTS
+    assert len(closed) <= 20
+
+
+def test_very_large_parts_are_not_made() -> None:
+    """A merge takes no more parts than make a large one."""
+    left = after([part(number, LARGE_ROWS // 4) for number in range(50)], TODAY + timedelta(days=1))
+    assert max(each.rows for each in left) == LARGE_ROWS
+
+
+def test_compacting_ends_though_parts_keep_coming() -> None:
+    """What came after the request need not be merged for it."""
+    parts = [part(number, 1) for number in range(5)]
+    left = after([*parts, part(9, 1)], upto=4)
+    assert sorted((each.seq, each.rows) for each in left) == [(4, 5), (9, 1)]
