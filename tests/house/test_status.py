@@ -1,5 +1,6 @@
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -146,3 +147,16 @@ def test_the_schema_is_stable(data_dir: Path) -> None:
         pass
     found = json.loads(printed("status", "--json", "--data-dir", data_dir))
     assert set(found) == set(look(data_dir)) == DOCUMENTED
+
+
+def test_a_look_changes_nothing(tmp_path: Path) -> None:
+    """A damaged row is left for the analyst to set aside; the others are counted."""
+    with wiring.open_queue(Config(data_dir=tmp_path)) as queue:
+        for _ in range(3):
+            queue.append([TWO_SPANS], datetime.now(UTC))
+    with closing(sqlite3.connect(tmp_path / "queue.sqlite")) as other, other:
+        other.execute("UPDATE queue SET payload = x'00' WHERE offset = 2")
+    status = look(tmp_path)
+    assert isinstance(status["lag"], dict)
+    assert (status["lag"]["analyst"]["rows"], status["lag"]["analyst"]["spans"]) == (3, 4)
+    assert (status["queue_rows"], status["quarantined_rows"]) == (3, 0)

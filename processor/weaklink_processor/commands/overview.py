@@ -158,7 +158,7 @@ def _sample(queue: QueueStore, done: int, ahead: Backlog) -> list[Row]:
     """All rows that wait, or some from the whole length of the queue."""
     stride = max(ahead.rows / SAMPLE_ROWS, 1.0)
     starts = [done + int(number * stride) for number in range(min(ahead.rows, SAMPLE_ROWS))]
-    found = {row.offset: row for start in starts for row in queue.read(start, 1)}
+    found = {row.offset: row for start in starts if (row := queue.peek(start))}
     return list(found.values())
 
 

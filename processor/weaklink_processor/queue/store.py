@@ -22,6 +22,7 @@ from weaklink_processor.queue.backlog import Backlog, backlog
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+DAMAGED = (zstandard.ZstdError, ValueError)
 
 APPEND = """
     INSERT INTO queue (received_at, size, stored, payload, total)
@@ -224,6 +225,14 @@ class QueueStore:
         with self._connected() as db:
             return backlog(db, done)
 
+    def peek(self, after: int) -> Row | None:
+        """The row that follows an offset, to look at; None where there is none, or a damaged one, which stays."""
+        stored = self._stored(after, 1)
+        try:
+            return _opened(stored[0]) if stored else None
+        except DAMAGED:
+            return None
+
     def quarantined(self, most: int) -> list[SetAside]:
         """Rows that were set aside, the latest first."""
         with self._connected() as db:
@@ -281,12 +290,15 @@ class QueueStore:
 
     def _unpacked(self, stored: _Stored) -> Row | None:
         try:
-            block = _decompressed(stored)
-            requests = framing.split(block)
-        except (zstandard.ZstdError, ValueError) as error:
+            return _opened(stored)
+        except DAMAGED as error:
             self.quarantine(stored.offset, f"damaged: {error}")
             return None
-        return Row(stored.offset, EPOCH + stored.received_at * MICROSECOND, requests)
+
+
+def _opened(stored: _Stored) -> Row:
+    """The row as it was written, or one of DAMAGED."""
+    return Row(stored.offset, EPOCH + stored.received_at * MICROSECOND, framing.split(_decompressed(stored)))
 
 
 def _split(joined: bytes, size: int) -> list[bytes]:
