@@ -1,4 +1,7 @@
-"""A real OTLP/gRPC trace server for tests: keeps what it is sent, and fails, dawdles or goes away on demand."""
+"""A real OTLP/gRPC trace server for tests: keeps what it is sent, and fails, dawdles or goes away on demand.
+
+Its sibling over HTTP is http_sink.py.
+"""
 
 import threading
 import time
@@ -6,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -19,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+C = TypeVar("C")
 SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
 
@@ -32,37 +36,32 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class _Failure:
-    code: grpc.StatusCode
+class Failure(Generic[C]):
+    """How calls are refused, until they are so no more."""
+
+    code: C
     message: str
     retry_after: float | None
     left: float  # how many more calls fail
 
 
 @dataclass(slots=True)
-class OtlpSink:
-    """`with OtlpSink() as sink` listens on `sink.endpoint`; `requests` are those answered with success, in order."""
+class Sink(Generic[C]):
+    """What servers of each protocol have in common; `requests` are those answered with success, in order."""
 
     delay: float = 0.0  # seconds before each answer
     partial: ExportTracePartialSuccess | None = None  # what each success says
-    credentials: grpc.ServerCredentials | None = None
     requests: list[bytes] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     port: int = 0
-    _failure: _Failure | None = None
+    _failure: Failure[C] | None = None
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _server: grpc.Server | None = None
-
-    @property
-    def endpoint(self) -> str:
-        """host:port, the same after `stop` and `start`."""
-        return f"localhost:{self.port}" if self.credentials else f"127.0.0.1:{self.port}"
 
     def fail(
-        self, code: grpc.StatusCode, message: str = "", *, retry_after: float | None = None, times: float = float("inf")
+        self, code: C, message: str = "", *, retry_after: float | None = None, times: float = float("inf")
     ) -> None:
-        """Answer the next calls with this code, and with RetryInfo when retry_after (seconds) is given."""
-        self._failure = _Failure(code, message, retry_after, times)
+        """Answer the next calls with this code, and with that delay when retry_after (seconds) is given."""
+        self._failure = Failure(code, message, retry_after, times)
 
     def recover(self) -> None:
         """Answer with success again."""
@@ -83,6 +82,56 @@ class OtlpSink:
                 raise TimeoutError(f"sink has {len(self.requests)} requests of {len(self.attempts)} attempts")
 
     def start(self) -> None:
+        """Listen."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Go away."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _take(self, request: bytes, metadata: dict[str, str | bytes]) -> Failure[C] | None:
+        """Note a call and dawdle; return how it is to be refused, None if it is taken."""
+        with self._changed:
+            self.attempts.append(Attempt(time.monotonic(), request, metadata))
+            failure = self._next_failure()
+            self._changed.notify_all()
+        time.sleep(self.delay)
+        if failure is None:
+            with self._changed:
+                self.requests.append(request)
+                self._changed.notify_all()
+        return failure
+
+    def _next_failure(self) -> Failure[C] | None:
+        failure = self._failure
+        if failure is None or failure.left <= 0:
+            return None
+        failure.left -= 1
+        return failure
+
+
+@dataclass(slots=True)
+class OtlpSink(Sink[grpc.StatusCode]):
+    """`with OtlpSink() as sink` listens on `sink.endpoint`."""
+
+    credentials: grpc.ServerCredentials | None = None
+    _server: grpc.Server | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """host:port, the same after `stop` and `start`."""
+        return f"localhost:{self.port}" if self.credentials else f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
         """Listen; on the former port, if there was one."""
         handler = grpc.unary_unary_rpc_method_handler(self._export)
         self._server = grpc.server(ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
@@ -100,38 +149,14 @@ class OtlpSink:
             self._server.stop(grace=0).wait()
             self._server = None
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
-
     def _export(self, request: bytes, context: grpc.ServicerContext) -> bytes:
-        metadata = dict(context.invocation_metadata())
-        with self._changed:
-            self.attempts.append(Attempt(time.monotonic(), request, metadata))
-            failure = self._next_failure()
-            self._changed.notify_all()
-        time.sleep(self.delay)
+        failure = self._take(request, dict(context.invocation_metadata()))
         if failure:
             _abort(context, failure)
-        with self._changed:
-            self.requests.append(request)
-            self._changed.notify_all()
         return ExportTraceServiceResponse(partial_success=self.partial).SerializeToString()
 
-    def _next_failure(self) -> _Failure | None:
-        failure = self._failure
-        if failure is None or failure.left <= 0:
-            return None
-        failure.left -= 1
-        return failure
 
-
-def _abort(context: grpc.ServicerContext, failure: _Failure) -> None:
+def _abort(context: grpc.ServicerContext, failure: Failure[grpc.StatusCode]) -> None:
     if failure.retry_after is not None:
         status = Status(code=failure.code.value[0], message=failure.message)
         delay = Duration()

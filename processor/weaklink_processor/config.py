@@ -24,10 +24,12 @@ from pydantic import (
 )
 
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
+from weaklink_processor.endpoint import Protocol, parse_endpoint
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
 _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_HEADER = re.compile(r"[A-Za-z0-9\-_.]+")
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
 _MIB = 1024 * 1024
 _PORTS = 65536
@@ -45,18 +47,13 @@ def host_port(endpoint: str) -> tuple[str, int]:
     return found["host"], int(found["port"])
 
 
-def _listen_endpoint(text: str) -> str:
-    host_port(text)
+def _remote_endpoint(text: str) -> str:
+    parse_endpoint(text)
     return text
 
 
-def _remote_endpoint(text: str) -> str:
-    try:
-        port = host_port(re.sub(r"^https?://", "", text).removesuffix("/"))[1]
-    except ValueError:
-        port = 0
-    if not port:
-        raise ValueError("expected HOST:PORT, http://HOST:PORT or https://HOST:PORT of an OTLP/gRPC server")
+def _listen_endpoint(text: str) -> str:
+    host_port(text)
     return text
 
 
@@ -80,6 +77,13 @@ def _header_pairs(value: object) -> object:
     if not all(name.strip() and separator for name, separator, _ in pairs):
         raise ValueError("expected name=value,name=value or a mapping of names to values")
     return {name.strip(): text.strip() for name, _, text in pairs}
+
+
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    # A header that no library sends would be found out only with the first request.
+    if not all(_HEADER.fullmatch(name) and text.isascii() and text.isprintable() for name, text in headers.items()):
+        raise ValueError("expected names of letters, digits and - _ ., and values of ASCII that can be printed")
+    return headers
 
 
 def _tokens(value: object) -> object:
@@ -142,7 +146,8 @@ Bytes = Annotated[ByteSize, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Tokens = Annotated[tuple[str, ...], BeforeValidator(_tokens), Field(repr=False)]
 Passwords = Annotated[dict[str, str], BeforeValidator(_mapping), AfterValidator(_passwords), Field(repr=False)]
-Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), Field(repr=False)]
+Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), AfterValidator(_sendable), Field(repr=False)]
+DestinationName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
 
 class Section(BaseModel):
@@ -335,7 +340,7 @@ def _check_order(where: str, settings: Iterable[Thresholds]) -> None:
 
 
 class Tls(Certificate):
-    """How a connection to the forward endpoint is secured."""
+    """How a connection to a destination is secured."""
 
     section: ClassVar[str] = "forward.tls"
     insecure: bool | None = None
@@ -343,7 +348,7 @@ class Tls(Certificate):
 
 
 class Retry(Section):
-    """Exponential backoff towards the forward endpoint."""
+    """Exponential backoff towards a destination."""
 
     initial_interval: PositiveSeconds = 5.0
     max_interval: PositiveSeconds = 30.0
@@ -351,33 +356,74 @@ class Retry(Section):
     max_elapsed_time: Seconds = 0.0
 
 
-class Forward(Section):
-    """Where original spans and evaluations go."""
+class SendingQueue(Section):
+    """What happens while a destination takes less than there is for it."""
+
+    on_full: Literal["block", "drop_oldest"] = "block"
+    max_bytes: Bytes | None = None
+
+    @field_validator("max_bytes")
+    @classmethod
+    def _counts(cls, size: ByteSize | None, info: ValidationInfo) -> ByteSize | None:
+        if size is not None and info.data.get("on_full") == "block":
+            raise ValueError("expected on_full: drop_oldest with it; what blocks is bounded by queue.max_bytes")
+        return size
+
+
+class Forwarding(Section):
+    """What goes to a destination, and how."""
 
     tls: Tls = Tls()
-    endpoint: RemoteEndpoint | None = None
+    protocol: Protocol = "grpc"
+    endpoint: str | None = None
     headers: Headers = {}
     timeout: PositiveSeconds = 10.0
     compression: Literal["none", "gzip"] = "none"
+    spans: bool = True
+    evaluations: bool = True
     enrich: bool = False
     sessions: bool = False
     retry_on_failure: Retry = Retry()
+    sending_queue: SendingQueue = SendingQueue()
 
     @field_validator("endpoint")
     @classmethod
     def _agrees(cls, endpoint: str | None, info: ValidationInfo) -> str | None:
+        if endpoint is None:
+            return None
+        parse_endpoint(endpoint, info.data.get("protocol", "grpc"))
         insecure = info.data["tls"].insecure if "tls" in info.data else None
-        scheme = (endpoint or "").partition("://")[0]
-        if insecure is not None and insecure == {"http": False, "https": True}.get(scheme):
+        if insecure is not None and insecure == {"http": False, "https": True}.get(endpoint.partition("://")[0]):
             raise ValueError(f"expected a scheme that agrees with forward.tls.insecure, which is {insecure}")
         return endpoint
 
     @property
-    def url(self) -> str | None:
-        """The endpoint with its scheme: https:// where TLS is to be used, else http://; None: nothing is forwarded."""
-        if self.endpoint is None or "://" in self.endpoint:
-            return self.endpoint
+    def url(self) -> str:
+        """The endpoint with its scheme: https:// where TLS is to be used, else http://; empty without an endpoint."""
+        if not self.endpoint or "://" in self.endpoint:
+            return self.endpoint or ""
         return f"{'https' if self.tls.insecure is False else 'http'}://{self.endpoint}"
+
+
+class Destination(Forwarding):
+    """One of several destinations."""
+
+    endpoint: str
+
+
+Destinations = Annotated[dict[DestinationName, Destination], BeforeValidator(_mapping)]
+
+
+class Forward(Forwarding):
+    """Where original spans and evaluations go: to the endpoint, and to each of the destinations."""
+
+    destinations: Destinations = {}
+
+    @property
+    def all(self) -> dict[str, Forwarding]:
+        """Every destination by its name, which is the URL for the one that has no name."""
+        unnamed: dict[str, Forwarding] = {self.url: self} if self.endpoint else {}
+        return unnamed | self.destinations
 
 
 class Lake(Section):

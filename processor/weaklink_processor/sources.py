@@ -22,9 +22,11 @@ FLAGS = {
 }
 """The flags that are settings, by the setting's key."""
 
-_SECRETS = ("headers", "auth")  # keys so named hold credentials: their values are never shown
+_CREDENTIALS = ("header", "auth")
+_SECRETS = (*_CREDENTIALS, "destinations")  # keys so named hold credentials: their values are never shown
 _EXPECTED = {
     "extra_forbidden": "no such setting",
+    "missing": "is missing",
     "path_not_file": "expected the path of a file that exists",
     "byte_size": "expected bytes, as 67108864 or 64MiB",
     "byte_size_unit": "expected bytes, as 67108864 or 64MiB",
@@ -152,10 +154,17 @@ def _explained(error: ValidationError, given: Mapping[str, _Given]) -> Iterator[
         key = next(key for key in settings() if f"{path}.".startswith(f"{key}."))
         source = given.get(key, _Given(fault["input"], f"{key} (default)"))
         expected = _EXPECTED.get(fault["type"], fault["msg"]).removeprefix("Value error, ")
-        # Within a mapping the entry at fault is named, unless it may be a secret.
-        entry = "" if _secret(key) else path.removeprefix(key)
+        entry = _entry(key, path)
         value = fault["input"] if entry else source.value
         yield f"{source.name}{entry}: {_shown(key, value)}: {expected.replace('Input should be', 'expected')}"
+
+
+def _entry(key: str, path: str) -> str:
+    """Return which entry of a mapping is at fault, as far as that can be told without a secret."""
+    if any(secret in key for secret in _CREDENTIALS):
+        return ""
+    above, headers, _ = path.removeprefix(key).partition(".headers")
+    return above + headers
 
 
 def _shown(name: str, value: object) -> str:

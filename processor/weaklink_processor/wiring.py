@@ -5,14 +5,13 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weaklink_processor.config import Config, Http, ServerTls
+from weaklink_processor.config import Config, Forwarding, Http, ServerTls
 from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 
     from weaklink_analysis.operations import Settings
     from weaklink_processor.analyst.analyst import Analyst
+    from weaklink_processor.analyst.outbox import Destination, Outbox
     from weaklink_processor.analyst.state import State
     from weaklink_processor.analyst.step import Sent, Step
-    from weaklink_processor.emit.exporter import ExportSettings
-    from weaklink_processor.emit.worker import EmitWorker
+    from weaklink_processor.emit.settings import ExportSettings
     from weaklink_processor.metrics import Tally
     from weaklink_processor.queue.store import QueueStore
     from weaklink_processor.receive.http_connection import Patience
@@ -211,33 +210,32 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
     with (
         open_queue(config) as queue,
         _tracer(config) as tracer,
-        _analyst(config, queue, news.tally, tracer) as (analyst, worker),
+        _analyst(config, queue, news.tally, tracer) as (analyst, outbox),
     ):
-        if worker:
-            news.away = lambda: dict.fromkeys(destinations(config), worker.stats().away)
-            worker.start()
+        news.away = outbox.away
+        outbox.start()
         on_ready()
         analyst.run(stop)
 
 
 def drain(config: Config) -> None:
     """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock."""
-    with open_queue(config) as queue, _analyst(config, queue) as (analyst, worker):
-        if worker:
-            worker.start()
+    with open_queue(config) as queue, _analyst(config, queue) as (analyst, outbox):
+        outbox.start()
         analyst.drain()
 
 
 @contextmanager
 def _analyst(
     config: Config, queue: "QueueStore", tally: "Tally | None" = None, tracer: "Tracer | None" = None
-) -> "Iterator[tuple[Analyst, EmitWorker | None]]":
+) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
     from weaklink_processor.analyst.ahead import Ahead
     from weaklink_processor.analyst.analyst import BATCH_BYTES, Analyst
     from weaklink_processor.analyst.caution import Caution
+    from weaklink_processor.analyst.outbox import Outbox
     from weaklink_processor.analyst.requests import CompactRequests
     from weaklink_processor.analyst.state import State, scratch
     from weaklink_processor.analyst.watch import Watch
@@ -245,8 +243,8 @@ def _analyst(
 
     analysis, settings = config.analysis, _settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
-        worker = _emit_worker(config, queue, state, settings, tally)
-        step = _step(config, queue, state, settings, _sent(config, queue) if worker else None)
+        outbox = Outbox(queue, state, _destinations(config, state, settings), [ANALYST], tally)
+        step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers)
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
@@ -258,14 +256,13 @@ def _analyst(
             clock=_now,
             publish_seconds=analysis.publish_interval,
             release=partial(queue.release, ANALYST),
-            on_progress=worker.wake if worker else lambda: None,
+            on_progress=outbox.wake,
             heed=CompactRequests(queue, step).heed,
             watch=Watch(tally, tracer),
         )
         with closing(step), closing(ahead):
-            yield analyst, worker
-        if worker:
-            worker.stop(_EMIT_DRAIN_SECONDS)
+            yield analyst, outbox
+        outbox.stop(_EMIT_DRAIN_SECONDS)
 
 
 def _settings(config: Config) -> "Settings":
@@ -287,12 +284,18 @@ def _settings(config: Config) -> "Settings":
 
 
 def _step(
-    config: Config, queue: "QueueStore", state: "State", settings: "Settings", sent: "Callable[[], Sent] | None"
+    config: Config,
+    queue: "QueueStore",
+    state: "State",
+    settings: "Settings",
+    *,
+    sent: "Callable[[], Sent] | None" = None,
+    scopes: "Collection[str]" = (),
 ) -> "Step":
     """Build the analyst's step, and make good what a crash may have left."""
     from weaklink_analysis.engine import Engine
     from weaklink_analysis.views import create_statements
-    from weaklink_processor.analyst.step import LAKE_KEYS, SENT_SCOPES, Step
+    from weaklink_processor.analyst.step import LAKE_KEYS, Step
     from weaklink_processor.lake.lake import Lake
     from weaklink_processor.lake.retention import Retention
 
@@ -304,7 +307,7 @@ def _step(
         queue_id=queue.id,
         settings=settings,
         sent=sent,
-        scopes=(*SENT_SCOPES, "session") if config.forward.sessions else SENT_SCOPES,
+        scopes=scopes,
         retention=Retention(timedelta(seconds=kept) if kept else None, config.lake.max_bytes),
         count_departed=lambda reason, spans: queue.set_mark(DEPARTED[reason], queue.mark(DEPARTED[reason]) + spans),
     )
@@ -318,7 +321,7 @@ def compact(config: Config) -> None:
     from weaklink_processor.analyst.state import State
 
     with open_queue(config) as queue, closing(State.open(config.data_dir / STATE_FILE)) as state:
-        with closing(_step(config, queue, state, _settings(config), None)) as step:
+        with closing(_step(config, queue, state, _settings(config))) as step:
             step.compact(_now(), whole=True)
         settle(queue)
 
@@ -332,43 +335,36 @@ def compact_request(config: Config) -> "Iterator[Callable[[], bool]]":
         yield partial(is_done, queue, ask(queue))
 
 
-def _emit_worker(
-    config: Config, queue: "QueueStore", state: "State", settings: "Settings", tally: "Tally | None"
-) -> "EmitWorker | None":
-    """Build the worker of the forward endpoint; rows wait for it, and no longer for an endpoint that was dropped."""
-    from weaklink_processor.analyst.feeds import forward_feed, memory_numbers, no_numbers, outbox_feed
+def _destinations(config: Config, state: "State", settings: "Settings") -> "Iterator[Destination]":
+    from weaklink_processor.analyst.feeds import memory_numbers, no_numbers
+    from weaklink_processor.analyst.outbox import Destination
+    from weaklink_processor.analyst.step import SENT_SCOPES
     from weaklink_processor.emit.exporter import OtlpExporter
-    from weaklink_processor.emit.worker import EmitWorker
 
-    consumer = _forward_consumer(config)
-    if consumer:
-        queue.register(consumer)  # before another is forgotten, so that what waited for that one waits for this one
-    for known in queue.stats().consumers:
-        if known not in (ANALYST, consumer):
-            queue.forget(known)
-    if config.forward.url is None or consumer is None:
-        return None
-    numbers_of = memory_numbers(state, settings) if config.forward.enrich else no_numbers
-    return EmitWorker(
-        OtlpExporter(config.forward.url, _export_settings(config)),
-        forward_feed(queue, state, consumer, numbers_of),
-        outbox_feed(queue, state, consumer),
-        tally=tally,
-    )
+    most = config.queue.max_bytes // 2
+    for name, own in config.forward.all.items():
+        scopes = (*SENT_SCOPES, "session") if own.sessions else SENT_SCOPES
+        queue = own.sending_queue
+        yield Destination(
+            OtlpExporter(own.url, _export_settings(own), name),
+            spans=own.spans,
+            numbers_of=memory_numbers(state, settings) if own.enrich and own.spans else no_numbers,
+            scopes=scopes if own.evaluations else (),
+            max_bytes=min(queue.max_bytes or most, most) if queue.on_full == "drop_oldest" else None,
+        )
 
 
-def _export_settings(config: Config) -> "ExportSettings":
-    from weaklink_processor.emit.exporter import ExportSettings
+def _export_settings(forward: Forwarding) -> "ExportSettings":
     from weaklink_processor.emit.retry import Backoff
+    from weaklink_processor.emit.settings import ClientTls, ExportSettings
 
-    forward, retry = config.forward, config.forward.retry_on_failure
+    retry, tls = forward.retry_on_failure, forward.tls
     return ExportSettings(
+        protocol=forward.protocol,
         timeout_seconds=forward.timeout,
         headers=tuple(forward.headers.items()),
         gzip=forward.compression == "gzip",
-        root_certificates=_content(forward.tls.ca_file),
-        certificate=_content(forward.tls.cert_file),
-        private_key=_content(forward.tls.key_file),
+        tls=ClientTls(tls.ca_file, tls.cert_file, tls.key_file),
         backoff=Backoff(
             initial_seconds=retry.initial_interval,
             max_seconds=retry.max_interval,
@@ -378,28 +374,9 @@ def _export_settings(config: Config) -> "ExportSettings":
     )
 
 
-def _content(file: Path | None) -> bytes | None:
-    return file.read_bytes() if file else None
-
-
-def _forward_consumer(config: Config) -> str | None:
-    """Return the endpoint's name among the queue's consumers, and that of its mark in the outbox."""
-    return f"forward:{config.forward.url}" if config.forward.url else None
-
-
-def _sent(config: Config, queue: "QueueStore") -> "Callable[[], Sent]":
-    from weaklink_processor.analyst.step import Sent
-
-    consumer = _forward_consumer(config) or ""
-    return lambda: Sent(outbox_seq=queue.mark(consumer), queue_offset=queue.progress(consumer))
-
-
 def destinations(config: Config) -> dict[str, str]:
     """Return consumer of the queue -> name of the destination that it stands for."""
-    from weaklink_processor.emit.endpoint import parse_endpoint
-
-    consumer = _forward_consumer(config)
-    return {consumer: parse_endpoint(config.forward.url).target} if consumer and config.forward.url else {}
+    return {f"{kind}:{name}": name for name in config.forward.all for kind in ("forward", "evaluations")}
 
 
 @contextmanager

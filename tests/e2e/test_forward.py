@@ -13,6 +13,7 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from e2e.clients import otlp_json, post, send_by_grpc, send_by_http, send_by_json
+from e2e.forwarded import originals, verdicts
 from e2e.settled import assert_equal
 from e2e.workload import joined, keys, spans_of, workload
 from otlp import S, payload, read, write
@@ -43,21 +44,6 @@ def sink() -> Iterator[OtlpSink]:
 def service(tmp_path: Path, sink: OtlpSink) -> Iterator[Service]:
     with Service(tmp_path / "data", forward=sink.endpoint, settings=SETTINGS) as service:
         yield service
-
-
-def is_own(span: Span) -> bool:
-    return span.name.startswith("evaluators.mai_")
-
-
-def originals(sink: OtlpSink) -> list[bytes]:
-    """The forwarded requests; those with verdicts hold nothing else."""
-    own = {request: {is_own(span) for span in spans_of(request)} for request in list(sink.requests)}
-    assert {True, False} not in own.values()
-    return [request for request in list(sink.requests) if True not in own[request]]
-
-
-def verdicts(sink: OtlpSink) -> list[Span]:
-    return [span for span in sink.spans() if is_own(span)]
 
 
 def test_everything_goes_on_and_verdicts_come_along(service: Service, sink: OtlpSink) -> None:

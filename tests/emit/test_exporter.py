@@ -14,8 +14,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from structlog.testing import capture_logs
 
 from sink import OtlpSink
-from weaklink_processor.emit.exporter import ExportSettings, Interrupted, OtlpExporter
+from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.retry import Backoff
+from weaklink_processor.emit.settings import ClientTls, ExportSettings
 
 QUICK = ExportSettings(backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
 PATIENT = ExportSettings(backoff=Backoff(initial_seconds=60.0, max_seconds=60.0))
@@ -257,7 +258,7 @@ def test_https_is_tls(tmp_path: Path) -> None:
     pair = (key.read_bytes(), certificate.read_bytes())
     backoff = Backoff(initial_seconds=0.02, max_seconds=0.05, max_elapsed_seconds=0.2)
     with OtlpSink(credentials=grpc.ssl_server_credentials([pair])) as sink:
-        trusting = ExportSettings(root_certificates=pair[1], backoff=backoff)
+        trusting = ExportSettings(tls=ClientTls(ca_file=certificate), backoff=backoff)
         for settings, taken in ((trusting, True), (ExportSettings(backoff=backoff), False)):
             exporter = OtlpExporter(f"https://{sink.endpoint}", settings)
             assert exporter.export(REQUEST) is taken

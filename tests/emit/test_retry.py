@@ -10,7 +10,8 @@ from google.rpc.status_pb2 import Status
 from tenacity import Future as Outcome
 from tenacity import RetryCallState, Retrying
 
-from weaklink_processor.emit.retry import Backoff, is_retryable, server_delay
+from weaklink_processor.emit.grpc_transport import failed
+from weaklink_processor.emit.retry import Backoff, is_retryable
 
 
 class Entry:
@@ -33,6 +34,10 @@ class Failure(grpc.RpcError):
         """Return the status."""
         return self._code
 
+    def details(self) -> str:
+        """Return the message."""
+        return "no"
+
     def trailing_metadata(self) -> "tuple[Entry, ...]":  # type: ignore[override]
         """Return the entries."""
         return self._trailing
@@ -52,7 +57,7 @@ def waits(backoff: Backoff, error: grpc.RpcError, attempts: int) -> list[float]:
     found = []
     for attempt in range(1, attempts + 1):
         state.attempt_number = attempt
-        state.outcome = Outcome.construct(attempt, error, has_exception=True)
+        state.outcome = Outcome.construct(attempt, failed(error), has_exception=True)
         found.append(backoff.wait(state))
     return found
 
@@ -105,8 +110,8 @@ def test_a_delay_beyond_our_maximum_is_honoured() -> None:
 def test_what_the_server_asks_for(details: bytes | None, delay: float | None) -> None:
     """No details, nonsense and the absurd are all bounded; zero is not the same as none."""
     error = Failure(grpc.StatusCode.RESOURCE_EXHAUSTED, details)
-    assert server_delay(error) == delay
-    assert is_retryable(error) is (delay is not None)
+    assert failed(error).delay == delay
+    assert is_retryable(failed(error)) is (delay is not None)
 
 
 def test_a_delay_of_zero_does_not_spin() -> None:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -14,9 +15,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from structlog.testing import capture_logs
 
 from sink import OtlpSink
-from weaklink_processor.emit.exporter import ExportSettings, OtlpExporter
+from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow, SpanKey
 from weaklink_processor.emit.retry import Backoff
+from weaklink_processor.emit.settings import ExportSettings
 from weaklink_processor.emit.worker import EmitWorker
 
 QUICK = ExportSettings(backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
@@ -108,12 +110,12 @@ def start(sink: OtlpSink, sources: Sources) -> Iterator[Start]:
     workers: list[EmitWorker] = []
 
     def begin(
-        settings: ExportSettings = QUICK, *, forward: Feed[ForwardRow] | None = None, poll_seconds: float = 0.05,
-        window: int = 8,
+        settings: ExportSettings = QUICK, *, forward: Feed[ForwardRow] | None = None,
+        outbox: Feed[OutboxRow] | None = None, poll_seconds: float = 0.05, window: int = 8,
     ) -> EmitWorker:  # fmt: skip
         exporter = OtlpExporter(sink.endpoint, settings)
-        feed = forward or sources.forward()
-        worker = EmitWorker(exporter, feed, sources.outbox(), window=window, poll_seconds=poll_seconds)
+        forward, outbox = forward or sources.forward(), outbox or sources.outbox()
+        worker = EmitWorker(exporter, forward, outbox, window=window, poll_seconds=poll_seconds)
         worker.start()
         workers.append(worker)
         return worker
@@ -344,3 +346,53 @@ def test_stop_twice_and_without_a_start(sink: OtlpSink, sources: Sources) -> Non
     worker.stop(5.0)
     worker.stop(5.0)
     assert time.monotonic() - began < 1.0
+
+
+def test_one_feed_does_not_wait_for_the_other(sink: OtlpSink, sources: Sources, start: Start) -> None:
+    """Evaluations go out while forwarded requests wait for their answers, however many there are."""
+    sink.fail(grpc.StatusCode.UNAVAILABLE, times=3)
+    for number in range(1, 4):
+        sources.add(request(number))
+    worker = start(PATIENT)
+    until(lambda: worker.stats().retried == 3)
+    sources.add_evaluation(99)
+    worker.wake()
+    sink.wait_for(lambda it: len(it.requests) == 1)
+    assert [each.name for each in sink.spans()] == ["99"]
+    assert sources.progress("forward") == 0
+
+
+def test_what_there_is_no_room_for_is_passed_over(sink: OtlpSink, sources: Sources, start: Start) -> None:
+    """While the destination is away, the oldest rows are given up, those in flight too; each is taken or counted."""
+    sink.stop()
+    for number in range(1, 21):
+        sources.add(request(number))
+    feed = sources.forward()
+    counted: list[int] = []
+    overflow = 0
+    with capture_logs() as lines:
+        worker = start(PATIENT, forward=replace(feed, overflow=lambda: overflow, passed_over=counted.append))
+        until(lambda: worker.stats().away)
+        assert sources.progress("forward") == 0
+        overflow = 17
+        until(lambda: sources.progress("forward") == 17)
+        assert (sum(counted), worker.stats().passed_over, worker.stats().failed) == (17, 17, 0)
+    assert [line["event"] for line in lines] == ["destination_away", "passed_over"]
+    worker.stop(1.0)
+    sink.start()
+    start()
+    until(lambda: sources.progress("forward") == 20)
+    assert sorted(sink.requests) == sorted(request(number) for number in (18, 19, 20))
+    assert sum(counted) == 17
+
+
+def test_evaluations_are_passed_over_one_by_one(sink: OtlpSink, sources: Sources, start: Start) -> None:
+    """A request of several evaluations counts as so many."""
+    sink.stop()
+    for number in range(1, 6):
+        sources.add_evaluation(number)
+    counted: list[int] = []
+    feed = replace(sources.outbox(), overflow=lambda: 5, passed_over=counted.append)
+    start(outbox=feed)
+    until(lambda: sources.progress("outbox") == 5)
+    until(lambda: counted == [5])

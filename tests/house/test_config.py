@@ -73,6 +73,19 @@ BAD_FILES = {
     "lake: {retention: 0}": "lake.retention: 0: expected greater than 0",
     "lake: {retention: 1 week}": "lake.retention: '1 week': expected a valid number",
     "lake: {max_bytes: 0}": "lake.max_bytes: 0: expected greater than 0",
+    "forward: {protocol: http/json}": "forward.protocol: 'http/json': expected 'grpc' or 'http/protobuf'",
+    "forward: {protocol: http/protobuf, endpoint: there}": "forward.endpoint: 'there': expected HOST:PORT, http://HOST",
+    "forward: {headers: {a b: c}}": "forward.headers: (not shown): expected names of letters, digits and - _ ., and",
+    'forward: {headers: {a: "b\\r\\nc: d"}}': "forward.headers: (not shown): expected names of letters, digits and",
+    "forward: {header: {a: secret}}": "forward.header: (not shown): no such setting; did you mean forward.headers?",
+    "forward: {sending_queue: {on_full: drop_newest}}": "on_full: 'drop_newest': expected 'block' or 'drop_oldest'",
+    "forward: {sending_queue: {max_bytes: 1MiB}}": "max_bytes: '1MiB': expected on_full: drop_oldest with it",
+    "forward: {destinations: 5}": "forward.destinations: (not shown): expected a valid dictionary",
+    "forward: {destinations: {a: {}}}": "forward.destinations.a.endpoint: (not shown): is missing",
+    "forward: {destinations: {'a/b': {endpoint: 'b:1'}}}": "forward.destinations.a/b.[key]: (not shown): String should",
+    "forward: {destinations: {a: {endpoint: 'b:1', destinations: {}}}}": "a.destinations: (not shown): no such setting",
+    "forward: {destinations: {a: {endpoint: 'b:1/v1'}}}": "a.endpoint: (not shown): expected HOST:PORT, http://HOST:PORT",
+    "forward: {destinations: {a: {endpoint: 'b:1', headers: {c: 5}}}}": "destinations.a.headers: (not shown): expected",
     "log: {level: loud}": "log.level: 'loud': expected 'debug', 'info', 'warning' or 'error'",
     "log: {format: xml}": "log.format: 'xml': expected 'console' or 'json'",
     "reciever: {}": "reciever: {}: no such setting; did you mean receiver?",
@@ -130,6 +143,39 @@ def test_an_unknown_variable_never_shows_a_header() -> None:
     """A header put under a name that does not exist is not printed."""
     (fault,) = faults(None, {"WEAKLINK_FORWARD__HEADERS__AUTHORIZATION": "Bearer 123"})
     assert "123" not in fault
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": {"endpoint": "b", "headers": {"key": "secret"}}}',
+        '{"a": {"headers": {"key": "secret"}}}',
+        '{"a": {"endpoint": "b:1", "headers": {"secret": 5}}}',
+        '{"a": {"endpoint": "b:1", "header": {"key": "secret"}}}',
+        '{"a": "secret"}',
+        '{"a": {"headers": "secret"',
+    ],
+)
+def test_a_fault_of_a_destination_never_shows_a_header(text: str) -> None:
+    """Wherever in the mapping the fault is."""
+    (fault,) = faults(None, {"WEAKLINK_FORWARD__DESTINATIONS": text})
+    assert fault.startswith("WEAKLINK_FORWARD__DESTINATIONS")
+    assert "secret" not in fault
+
+
+def test_destinations(tmp_path: Path) -> None:
+    """Each has settings of its own, in a file and in a variable; the unnamed one is named by its URL."""
+    file = tmp_path / "weaklink.yaml"
+    file.write_text("forward: {timeout: 3, destinations: {a: {endpoint: 'b:1', headers: {c: d}}}}")
+    forward = load_config(file, {}, {"--forward": "e:1"}).forward
+    assert [(name, own.url, own.timeout) for name, own in forward.all.items()] == [
+        ("http://e:1", "http://e:1", 3.0),
+        ("a", "http://b:1", 10.0),
+    ]
+    assert forward.all["a"].headers == {"c": "d"}
+    variable = {"WEAKLINK_FORWARD__DESTINATIONS": '{"f": {"endpoint": "g:1"}}'}
+    assert list(load_config(file, variable, {}).forward.all) == ["f"]
+    assert load_config(None, {}, {}).forward.all == {}
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -222,14 +268,14 @@ def test_children_get_the_same_settings() -> None:
 @pytest.mark.parametrize(
     ("endpoint", "insecure", "url"),
     [
-        (None, None, None),
+        (None, None, ""),
         ("a:1", None, "http://a:1"),
         ("a:1", "true", "http://a:1"),
         ("a:1", "false", "https://a:1"),
         ("https://a:1", None, "https://a:1"),
     ],
 )
-def test_forwarding_is_over_tls_when_asked(endpoint: str | None, insecure: str | None, url: str | None) -> None:
+def test_forwarding_is_over_tls_when_asked(endpoint: str | None, insecure: str | None, url: str) -> None:
     """The scheme or tls.insecure says whether forwarding is secured."""
     config = load_config(None, {"WEAKLINK_FORWARD__TLS__INSECURE": insecure or ""}, {"--forward": endpoint})
     assert config.forward.url == url

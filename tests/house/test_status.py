@@ -45,6 +45,16 @@ def test_backlog_is_told_per_consumer(data_dir: Path) -> None:
     assert status["lake"] == {"spans": 10, "traces": 5, "memories": 12, "evaluations": 1}
 
 
+def test_what_was_passed_over_is_counted(data_dir: Path) -> None:
+    """For each consumer that had to do without something, and for no other."""
+    with wiring.open_queue(Config(data_dir=data_dir)) as queue:
+        assert look(data_dir)["passed_over"] == {}
+        queue.pass_over("forward:there", 3)
+        queue.pass_over("forward:there", 4)
+    assert look(data_dir)["passed_over"] == {"forward:there": 7}
+    assert "passed over: forward:there │ 7" in " ".join(printed("status", "--data-dir", data_dir).split())
+
+
 def test_running_is_who_holds_the_lock(data_dir: Path) -> None:
     """A service is running exactly while its lock is held."""
     with wiring.open_queue(Config(data_dir=data_dir)):

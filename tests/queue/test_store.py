@@ -338,6 +338,31 @@ for number in range(1_000_000):
 """
 
 
+def test_overflow_is_what_does_not_fit(store: QueueStore) -> None:
+    """Of the rows that wait, the newest that fit together stay; rows that are deleted already change nothing."""
+    store.register("analyst")
+    for _ in range(10):
+        store.append([Random(1).randbytes(1000)], NOON)
+    size = store.stats().bytes // 10
+    assert [store.overflow(0, 10, number * size) for number in (20, 10, 9, 1)] == [0, 0, 1, 9]
+    assert store.overflow(0, 6, 2 * size) == 4
+    assert store.overflow(5, 6, 2 * size) == 5
+    assert store.overflow(0, 10, 1) == 9
+    store.release("analyst", 8)
+    assert [store.overflow(8, 10, number * size) for number in (2, 1)] == [8, 9]
+    store.release("analyst", 10)
+    assert store.overflow(10, 10, 1) == 10
+
+
+def test_what_is_passed_over_adds_up(path: Path, store: QueueStore) -> None:
+    """Counts are kept in the file, apart from other marks."""
+    store.set_mark("forward:a", 5)
+    for units in (3, 4):
+        store.pass_over("forward:a", units)
+    with closing(QueueStore.open(path, max_bytes=PLENTY)) as again:
+        assert (again.passed_over(), again.mark("forward:a")) == ({"forward:a": 7}, 5)
+
+
 def test_commits_are_fsynced(store: QueueStore) -> None:
     """Each connection writes ahead and syncs at every commit, and waits for its turn instead of failing."""
     settings = {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "busy_timeout": 5000}

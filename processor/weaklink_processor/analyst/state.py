@@ -56,6 +56,7 @@ class Issued:
     span: bytes  # serialized
     service_name: str
     environment: str
+    scope: str
 
 
 ISSUED_SCHEMA = pa.schema(
@@ -65,6 +66,7 @@ ISSUED_SCHEMA = pa.schema(
         ("span", pa.binary()),
         ("service_name", pa.string()),
         ("environment", pa.string()),
+        ("scope", pa.string()),
     ]
 )
 
@@ -197,7 +199,8 @@ class State:
         self.connection.register("issuing", rows)
         self.connection.execute("INSERT INTO issued SELECT CAST(trace_id AS UUID), span_id FROM issuing")
         self.connection.execute(
-            "INSERT INTO outbox (span, service_name, environment) SELECT span, service_name, environment FROM issuing"
+            "INSERT INTO outbox (span, service_name, environment, scope, size) "
+            "SELECT span, service_name, environment, scope, octet_length(span) FROM issuing"
         )
         self.connection.unregister("issuing")
 

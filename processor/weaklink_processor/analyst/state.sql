@@ -22,3 +22,7 @@ CREATE SEQUENCE IF NOT EXISTS outbox_seqs;
 CREATE TABLE IF NOT EXISTS outbox (
     seq BIGINT DEFAULT nextval('outbox_seqs'), span BLOB, service_name VARCHAR, environment VARCHAR
 );
+-- Whose evaluation it is: decision, trace or session; null for one that is older than this column.
+ALTER TABLE outbox ADD COLUMN IF NOT EXISTS scope VARCHAR;
+-- Bytes of the span.
+ALTER TABLE outbox ADD COLUMN IF NOT EXISTS size BIGINT;

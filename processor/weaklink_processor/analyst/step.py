@@ -86,8 +86,8 @@ class Step:
     ) -> None:
         """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox.
 
-        `scopes`: of which evaluations go there: decision, trace, session. `count_departed` hears how many spans left
-        the lake, and why.
+        `scopes`: of which evaluations go there, if any: decision, trace, session. `count_departed` hears how many spans
+        left the lake, and why.
         """
         self._state, self._engine, self._lake = state, engine, lake
         self._settings, self._sent, self._scopes = settings, sent, scopes
@@ -213,7 +213,7 @@ class Step:
 
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
         revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)
-        if revisions and self._sent:
+        if revisions and self._sent and self._scopes:
             self._state.issue([_issued(evaluation) for evaluation in self._engine.revised(self._scopes)])
         return revisions
 
@@ -337,4 +337,5 @@ def _issued(evaluation: Evaluation) -> Issued:
         span=span.SerializeToString(),
         service_name=evaluation.service_name,
         environment=evaluation.environment,
+        scope=evaluation.scope,
     )

@@ -14,7 +14,7 @@ _HELP = {
     "--data-dir": ("FOLDER", "Where weaklink keeps its data.  [default: weaklink-data]"),
     "--grpc": ("HOST:PORT", "Where to listen for OTLP/gRPC; port 0 takes a free one.  [default: 127.0.0.1:4317]"),
     "--http": ("HOST:PORT", "Where to listen for OTLP/HTTP; port 0 takes a free one.  [default: 127.0.0.1:4318]"),
-    "--forward": ("ENDPOINT", "Send original spans and evaluations on to this OTLP/gRPC server."),
+    "--forward": ("ENDPOINT", "Send original spans and evaluations on to this OTLP server."),
     "--enrich": (None, "Send memory spans on with weaklink's numbers as attributes."),
 }
 """A flag without a metavar is a switch: it can only be turned on."""

@@ -88,6 +88,7 @@ class Status:
     errors: list[Fault]  # the latest first
     disk: Disk
     lake: dict[str, int]  # empty: nothing published yet
+    passed_over: dict[str, int]  # requests or evaluations that a destination had no more room for
     departed_spans: dict[str, int]  # since the folder was made, by why they left the lake: age, size
 
 
@@ -104,6 +105,7 @@ def look(config: Config, now: datetime) -> Status:
         stats = queue.stats()
         lag = {name: _lag(queue, name, now) for name in sorted(stats.consumers)}
         quarantine = queue.quarantined(MOST_SET_ASIDE)
+        passed_over = queue.passed_over()
         departed = {reason: queue.mark(mark) for reason, mark in wiring.DEPARTED.items()}
     destinations = [_destination(name, journal, running=running) for name in lag if name != wiring.ANALYST]
     fullness = stats.bytes / config.queue.max_bytes
@@ -122,6 +124,7 @@ def look(config: Config, now: datetime) -> Status:
         errors=journal.errors[::-1],
         disk=_disk(config.data_dir),
         lake=_counts(config),
+        passed_over=passed_over,
         departed_spans=departed,
     )
 

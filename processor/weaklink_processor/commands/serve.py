@@ -71,13 +71,17 @@ def greeting(config: Config, metrics: str | None = None) -> str:
         f"  OTLP/HTTP    {http}/v1/traces",
         f"  data folder  {folder}",
         *([f"  metrics      {metrics}"] if metrics else []),
-        *([f"  forwards to  {config.forward.url}"] if config.forward.url else []),
+        *(f"  forwards to  {_destination(name, own.url)}" for name, own in config.forward.all.items()),
         "point an exporter at it:",
         f"  export OTEL_EXPORTER_OTLP_ENDPOINT={grpc}",
         "query it:",
         f'  {_program()} sql "{_QUERY}" --data-dir {shlex.quote(str(folder))}',
     ]
     return "\n".join(lines)
+
+
+def _destination(name: str, url: str) -> str:
+    return url if name == url else f"{url} ({name})"
 
 
 def _reachable(server: Grpc | Http) -> str:

@@ -53,6 +53,8 @@ def _rows(status: Status) -> Iterator[tuple[str, str]]:
         yield f"behind: {name}", _lag(lag)
     for one in status.destinations:
         yield f"destination: {one.consumer}", f"{one.state} since {one.since}" if one.since else one.state
+    for name, count in status.passed_over.items():
+        yield f"passed over: {name}", f"{count:,}"
     yield "set aside", f"{status.quarantined_rows:,} damaged rows"
     for row in status.quarantine:
         yield "", f"row {row.offset} of {row.received_at}: {row.reason}"

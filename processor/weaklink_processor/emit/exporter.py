@@ -1,48 +1,41 @@
-"""One OTLP/gRPC destination: a serialized request in, the destination's final answer out.
+"""One destination: a serialized request in, the destination's final answer out.
 
-Bytes go out as they are; nothing here knows what is in a request.
+Bytes go out as they are; nothing here knows what is in a request, nor how it travels.
 """
 
 import threading
+import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
-import grpc
 import structlog
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
-from weaklink_processor.emit.endpoint import Endpoint, parse_endpoint
+from weaklink_processor.emit.grpc_transport import GrpcTransport
+from weaklink_processor.emit.http_transport import HttpTransport
 from weaklink_processor.emit.outage import Outage, Throttle
-from weaklink_processor.emit.retry import Backoff, failure, is_retryable
+from weaklink_processor.emit.retry import failure, is_retryable
+from weaklink_processor.emit.settings import ExportSettings
+from weaklink_processor.emit.transport import Failed, Transport
+from weaklink_processor.endpoint import Endpoint, Protocol, parse_endpoint
 
-EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+TRANSPORTS: Mapping[Protocol, Callable[[Endpoint, ExportSettings], Transport]] = {
+    "grpc": GrpcTransport,
+    "http/protobuf": HttpTransport,
+}
 
-# Our own back-off says when to try again, so the channel's must never still be waiting then; and a channel of
-# its own pool takes over no other channel's back-off.
-_CHANNEL_OPTIONS = (
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1000),
-    ("grpc.use_local_subchannel_pool", 1),
-)
+_LOOK_SECONDS = 0.5  # how long a request waits on after it has become unwanted
 
 
 class Interrupted(Exception):
     """The exporter was stopped before the destination had answered for good; the request is still to be sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSettings:
-    """How a destination is called."""
-
-    timeout_seconds: float = 10.0  # for one attempt
-    headers: tuple[tuple[str, str], ...] = ()
-    gzip: bool = False
-    root_certificates: bytes | None = None  # PEM; None: the system's
-    certificate: bytes | None = None  # PEM; None: the client shows none
-    private_key: bytes | None = None  # PEM, of the certificate
-    backoff: Backoff = field(default_factory=Backoff)
+class Unwanted(Exception):
+    """The request is to be sent no more, and the destination does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,33 +55,39 @@ class OtlpExporter:
     Each may come twice.
     """
 
-    def __init__(self, endpoint: str, settings: ExportSettings | None = None) -> None:
-        self._settings = settings or ExportSettings()
-        destination = parse_endpoint(endpoint)
-        self.target = destination.target
-        self._channel = _channel(destination, self._settings)
-        self._call: grpc.UnaryUnaryMultiCallable[bytes, ExportTraceServiceResponse] = self._channel.unary_unary(
-            EXPORT, request_serializer=None, response_deserializer=ExportTraceServiceResponse.FromString
+    def __init__(self, endpoint: str, settings: ExportSettings | None = None, name: str = "") -> None:
+        settings = settings or ExportSettings()
+        self.name = name or endpoint
+        self._transport = TRANSPORTS[settings.protocol](parse_endpoint(endpoint, settings.protocol), settings)
+        backoff = settings.backoff
+        self._retrying = Retrying(
+            retry=retry_if_exception(is_retryable),
+            wait=backoff.wait,
+            stop=backoff.stop(),
+            before_sleep=self._put_off,
+            reraise=True,
         )
-        self._metadata = tuple((key.lower(), value) for key, value in self._settings.headers)
-        self._retrying = self._retry_rules(self._settings.backoff)
-        self._log = structlog.get_logger().bind(destination=endpoint)
+        self._log = structlog.get_logger().bind(destination=self.name)
         self._outage = Outage(self._log, "destination")
         self._drop_lines, self._partial_lines = Throttle(), Throttle()
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._stopping, self._closed = threading.Event(), threading.Event()
+        self._stopping = threading.Event()
 
-    def export(self, request: bytes) -> bool:
+    def export(self, request: bytes, unwanted: threading.Event | None = None) -> bool:
         """Send a request until it is answered for good: True if the destination took it, False if it is dropped.
 
         Raises:
+            Unwanted: that was set first, and no attempt succeeded.
             Interrupted: stopped first.
         """
+        if unwanted and unwanted.is_set():
+            raise Unwanted
+        retrying = self._retrying.copy(sleep=partial(self._pause, unwanted))
         try:
-            response = self._retrying(self._attempt, request)
-        except grpc.RpcError as error:
-            if not is_retryable(error):
+            response = retrying(self._transport.send, request)
+        except Failed as error:
+            if not error.retryable:
                 self._outage.end()  # a refusal is an answer
             elif self._stopping.is_set():
                 raise Interrupted from error
@@ -111,43 +110,31 @@ class OtlpExporter:
     def close(self) -> None:
         """Cancel what is in flight and hang up."""
         self.stop()
-        self._closed.set()
-        self._channel.close()
-
-    def _retry_rules(self, backoff: Backoff) -> Retrying:
-        return Retrying(
-            retry=retry_if_exception(is_retryable),
-            wait=backoff.wait,
-            stop=backoff.stop(),
-            before_sleep=self._put_off,
-            sleep=self._pause,
-            reraise=True,
-        )
-
-    def _attempt(self, request: bytes) -> ExportTraceServiceResponse:
-        try:
-            return self._call(request, self._settings.timeout_seconds, self._metadata)
-        except ValueError as error:  # grpc's word for a closed channel
-            if self._closed.is_set():
-                raise Interrupted from error
-            raise
+        self._transport.close()
 
     def _put_off(self, state: RetryCallState) -> None:
         if self._stopping.is_set():
             return
         error = failure(state)
         self._count("retried")
-        self._outage.begin(code=error.code().name, message=error.details())
+        self._outage.begin(code=error.code, message=error.message)
 
-    def _pause(self, seconds: float) -> None:
-        if self._stopping.wait(seconds):
-            raise Interrupted
+    def _pause(self, unwanted: threading.Event | None, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            if self._stopping.wait(max(0.0, min(left, _LOOK_SECONDS) if unwanted else left)):
+                raise Interrupted
+            if unwanted and unwanted.is_set():
+                raise Unwanted
+            if time.monotonic() >= end:
+                return
 
-    def _drop(self, error: grpc.RpcError, size: int) -> None:
+    def _drop(self, error: Failed, size: int) -> None:
         failed = self._count("failed")
         if self._drop_lines.due():
             self._log.error(
-                "request_dropped", code=error.code().name, message=error.details(), bytes=size, dropped_so_far=failed
+                "request_dropped", code=error.code, message=error.message, bytes=size, dropped_so_far=failed
             )
 
     def _note_partial(self, response: ExportTraceServiceResponse) -> None:
@@ -163,11 +150,3 @@ class OtlpExporter:
         with self._lock:
             self._counts[what] += number
             return self._counts[what]
-
-
-def _channel(destination: Endpoint, settings: ExportSettings) -> grpc.Channel:
-    compression = grpc.Compression.Gzip if settings.gzip else grpc.Compression.NoCompression
-    if not destination.tls:
-        return grpc.insecure_channel(destination.target, _CHANNEL_OPTIONS, compression)
-    credentials = grpc.ssl_channel_credentials(settings.root_certificates, settings.private_key, settings.certificate)
-    return grpc.secure_channel(destination.target, credentials, _CHANNEL_OPTIONS, compression)

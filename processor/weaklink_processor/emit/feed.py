@@ -54,19 +54,31 @@ class Parcel:
     units: int = 1  # what one of its requests counts for: a forwarded request 1, evaluations their number
 
 
+def _nothing() -> int:
+    return 0
+
+
+def _uncounted(_: int) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Feed(Generic[R]):
-    """A source in three functions, called on the worker's thread only.
+    """A source in a few functions, called on the lane's thread only.
 
     read(after) returns the next rows past `after` in ascending order, as many as fit in memory, none
     when there are none yet; progress() the last offset settled in this or an earlier life, 0 at first;
-    advance(offset) makes that durable before it returns. An exception is logged and the call repeated.
+    advance(offset) makes that durable before it returns. overflow() is the last offset that there is no
+    more room for: what is not sent up to there is passed over, and passed_over(units) keeps count of it.
+    An exception is logged and the call repeated.
     """
 
     read: Callable[[int], Sequence[R]]
     progress: Callable[[], int]
     advance: Callable[[int], None]
+    overflow: Callable[[], int] = _nothing
+    passed_over: Callable[[int], None] = _uncounted
 
     def map(self, pack: Callable[[Sequence[R]], Sequence[S]]) -> "Feed[S]":
         """Return this feed with its rows packed into something else."""
-        return Feed(lambda after: pack(self.read(after)), self.progress, self.advance)
+        return Feed(lambda after: pack(self.read(after)), self.progress, self.advance, self.overflow, self.passed_over)

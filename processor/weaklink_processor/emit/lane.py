@@ -1,36 +1,45 @@
 """One feed on its way to one destination: several requests in flight, progress in order."""
 
+import threading
 from collections import deque
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, field
 
 import structlog
 
-from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
+from weaklink_processor.emit.exporter import Interrupted, OtlpExporter, Unwanted
 from weaklink_processor.emit.feed import Feed, Parcel
-from weaklink_processor.emit.outage import Outage
+from weaklink_processor.emit.outage import Outage, Throttle
 from weaklink_processor.metrics import FAILED_SPANS, SENT_SPANS, Tally
 from weaklink_processor.span_count import span_count
+
+_LOOK_SECONDS = 1.0  # between two looks at whether there is still room for what waits for its answers
 
 
 @dataclass(frozen=True, slots=True)
 class _Flight:
     parcel: Parcel
-    answers: list[Future[bool]]
+    unwanted: threading.Event = field(default_factory=threading.Event)  # what is not sent yet is passed over
+    answers: list[Future[bool]] = field(default_factory=list)
 
 
 class Lane:
     """Sends a feed's parcels; not for several threads."""
 
     def __init__(self, name: str, feed: Feed[Parcel], exporter: OtlpExporter, pool: Executor, tally: Tally) -> None:
+        self.name = name
         self._feed = feed
         self._exporter = exporter
         self._pool = pool
         self._tally = tally
-        self._outage = Outage(structlog.get_logger().bind(destination=exporter.target, feed=name), "feed")
+        self._log = structlog.get_logger().bind(destination=exporter.name, feed=name)
+        self._outage = Outage(self._log, "feed")
+        self._passing_lines = Throttle()
         self._after: int | None = None  # the last parcel launched; None: progress is still to be asked for
         self._flights: deque[_Flight] = deque()
         self.delivered = 0  # units that the destination took
+        self.passed_over = 0  # units that there was no more room for
 
     def step(self) -> bool:
         """Read once, send all of it and settle it; return whether there was anything.
@@ -44,7 +53,7 @@ class Lane:
             found = self._carry()
         except Interrupted:
             raise
-        except Exception as error:  # noqa: BLE001  a feed's fault, of whatever kind, must not end the worker's thread
+        except Exception as error:  # noqa: BLE001  a feed's fault, of whatever kind, must not end the lane's thread
             self._outage.begin(error=repr(error))
             return False
         self._outage.end()
@@ -62,15 +71,51 @@ class Lane:
     def _launch(self) -> None:
         if self._after is None:
             self._after = self._feed.progress()
-        for parcel in self._feed.read(self._after):
-            answers = [self._pool.submit(self._exporter.export, request) for request in parcel.requests]
-            self._flights.append(_Flight(parcel, answers))
-            self._after = parcel.last
+        parcels = self._feed.read(self._after)
+        flights = [_Flight(parcel) for parcel in parcels]
+        if flights:
+            self._give_up(flights)
+        for flight in flights:
+            flight.answers.extend(
+                self._pool.submit(self._exporter.export, request, flight.unwanted) for request in flight.parcel.requests
+            )
+            self._flights.append(flight)
+            self._after = flight.parcel.last
+
+    def _give_up(self, flights: "list[_Flight] | deque[_Flight]") -> None:
+        """Let go of what there is no more room for."""
+        overflow = self._feed.overflow()
+        for flight in flights:
+            if flight.parcel.last <= overflow:
+                flight.unwanted.set()
 
     def _settle(self, flight: _Flight) -> None:
-        answers = [answer.result() for answer in flight.answers]
+        while wait(flight.answers, _LOOK_SECONDS).not_done:
+            self._give_up(self._flights)
+        outcomes = [_taken(answer) for answer in flight.answers]
         self._feed.advance(flight.parcel.last)
-        self.delivered += sum(answers) * flight.parcel.units
-        for taken, request in zip(answers, flight.parcel.requests, strict=True):
-            counter = SENT_SPANS if taken else FAILED_SPANS
-            self._tally.add(counter, span_count(request), exporter=self._exporter.target)
+        passed = outcomes.count(None) * flight.parcel.units
+        if passed:
+            self._pass_over(passed)
+        self.delivered += outcomes.count(True) * flight.parcel.units
+        self._count(flight.parcel, outcomes)
+
+    def _count(self, parcel: Parcel, outcomes: Sequence[bool | None]) -> None:
+        for taken, request in zip(outcomes, parcel.requests, strict=True):
+            if taken is not None:
+                counter = SENT_SPANS if taken else FAILED_SPANS
+                self._tally.add(counter, span_count(request), exporter=self._exporter.name)
+
+    def _pass_over(self, units: int) -> None:
+        self._feed.passed_over(units)
+        self.passed_over += units
+        if self._passing_lines.due():
+            self._log.warning("passed_over", passed_over_so_far=self.passed_over)
+
+
+def _taken(answer: Future[bool]) -> bool | None:
+    """Return whether the destination took the request; None: it was passed over."""
+    try:
+        return answer.result()
+    except Unwanted:
+        return None

@@ -47,6 +47,15 @@ STATS = """
            (SELECT value FROM last_offset), min(received_at), (SELECT count(*) FROM quarantine)
     FROM queue
 """
+OVERFLOW = """
+    SELECT offset - 1 FROM queue
+    WHERE offset > ?1
+        AND total > (SELECT total FROM queue WHERE offset <= ?2 ORDER BY offset DESC LIMIT 1) - ?3
+    ORDER BY offset LIMIT 1
+"""
+ADD_TO_MARK = "INSERT INTO marks VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
+PASSED_OVER = "passed over: "
+"""What the names of the marks begin with that count it."""
 SET_ASIDE = "INSERT INTO quarantine SELECT offset, received_at, size, ?, payload FROM queue WHERE offset = ?"
 QUARANTINED = "SELECT offset, received_at, size, reason FROM quarantine ORDER BY offset DESC LIMIT ?"
 
@@ -193,6 +202,12 @@ class QueueStore:
                 raise LookupError(f"{consumer!r} is not a consumer of {self._path}")
             db.execute(SWEEP)
 
+    def overflow(self, after: int, upto: int, max_bytes: int) -> int:
+        """The last offset to give up, if of the rows above `after` and up to `upto` only `max_bytes` may wait."""
+        with self._connected() as db:
+            found = db.execute(OVERFLOW, (after, upto, max_bytes)).fetchone()
+        return int(found[0]) if found else after
+
     def quarantine(self, offset: int, reason: str) -> None:
         """Set a row aside: it is kept, and never read again. A row no longer in the queue: nothing happens."""
         with self._writing() as db:
@@ -209,6 +224,17 @@ class QueueStore:
         """Keep `value` under `name`, durably."""
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
+
+    def pass_over(self, consumer: str, units: int) -> None:
+        """Count what `consumer` does without, since there is no more room for it."""
+        with self._writing() as db:
+            db.execute(ADD_TO_MARK, (PASSED_OVER + consumer, units))
+
+    def passed_over(self) -> dict[str, int]:
+        """How much each consumer has had to do without, if anything."""
+        with self._connected() as db:
+            found = db.execute("SELECT name, value FROM marks ORDER BY name").fetchall()
+        return {name.removeprefix(PASSED_OVER): value for name, value in found if name.startswith(PASSED_OVER)}
 
     def stats(self) -> QueueStats:
         """One consistent look at the queue."""

@@ -1,0 +1,246 @@
+"""The exporter against a real OTLP/HTTP server."""
+
+import ssl
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+import trustme
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
+from structlog.testing import capture_logs
+
+from http_sink import PROTOBUF, HttpSink
+from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
+from weaklink_processor.emit.retry import Backoff
+from weaklink_processor.emit.settings import ClientTls, ExportSettings
+from weaklink_processor.errors import UsageError
+
+HTTP = ExportSettings(protocol="http/protobuf")
+QUICK = replace(HTTP, backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
+PATIENT = replace(HTTP, backoff=Backoff(initial_seconds=60.0, max_seconds=60.0))
+BRIEF = replace(HTTP, backoff=Backoff(initial_seconds=0.02, max_seconds=0.05, max_elapsed_seconds=0.2))
+REQUEST = b"\n\x02\x1a\x00\xfa\x7f\x03new"  # a resource without spans, and a field that no version knows
+RETRYABLE = [429, 502, 503, 504]
+PERMANENT = [300, 304, 307, 400, 401, 403, 404, 408, 413, 415, 500, 501, 505]
+
+
+@pytest.fixture
+def sink() -> Iterator[HttpSink]:
+    """Return a running sink."""
+    with HttpSink() as running:
+        yield running
+
+
+@pytest.fixture
+def exporter(sink: HttpSink) -> Iterator[OtlpExporter]:
+    """Return an exporter to the sink that retries quickly."""
+    made = OtlpExporter(sink.endpoint, QUICK)
+    yield made
+    made.close()
+
+
+def test_bytes_arrive_as_they_are(sink: HttpSink, exporter: OtlpExporter) -> None:
+    """A POST of the request as it is, to the path of the traces, over one connection that is kept."""
+    assert all(exporter.export(request) for request in (REQUEST, b"", REQUEST))
+    assert sink.requests == [REQUEST, b"", REQUEST]
+    told = [attempt.metadata for attempt in sink.attempts]
+    assert {(each[":path"], each["content-type"]) for each in told} == {("/v1/traces", PROTOBUF)}
+    assert len({each[":port"] for each in told}) == 1
+    assert str(told[0]["user-agent"]).startswith("weaklink/")
+
+
+def test_a_path_of_ones_own(sink: HttpSink) -> None:
+    """The path of the traces follows that of the endpoint."""
+    exporter = OtlpExporter(f"{sink.endpoint}/api/otel", QUICK)
+    assert exporter.export(REQUEST)
+    exporter.close()
+    assert sink.attempts[0].metadata[":path"] == "/api/otel/v1/traces"
+
+
+def test_headers_and_gzip(sink: HttpSink) -> None:
+    """Headers go out beside OTLP's own, which they do not replace; a compressed request reads the same."""
+    headers = (("Authorization", "Bearer x"), ("Content-Type", "text/plain"))
+    exporter = OtlpExporter(sink.endpoint, replace(QUICK, headers=headers, gzip=True))
+    assert exporter.export(REQUEST * 100)
+    exporter.close()
+    assert sink.requests == [REQUEST * 100]
+    told = sink.attempts[0].metadata
+    assert (told["authorization"], told["content-type"], told["content-encoding"]) == ("Bearer x", PROTOBUF, "gzip")
+    assert int(told["content-length"]) < len(REQUEST * 100)
+
+
+@pytest.mark.parametrize("code", RETRYABLE)
+def test_retryable_codes_are_retried(sink: HttpSink, exporter: OtlpExporter, code: int) -> None:
+    """OTLP's retryable codes are tried until they pass; what passes is counted nowhere as failed."""
+    sink.fail(code, times=2)
+    assert exporter.export(REQUEST)
+    assert [attempt.request for attempt in sink.attempts] == [REQUEST] * 3
+    assert sink.requests == [REQUEST]
+    assert (exporter.stats().retried, exporter.stats().failed, exporter.stats().away) == (2, 0, False)
+
+
+@pytest.mark.parametrize("code", PERMANENT)
+def test_other_codes_are_dropped(sink: HttpSink, code: int) -> None:
+    """One attempt, one log line with code and message, one count; a redirection is not followed."""
+    sink.headers = {"location": f"{sink.endpoint}/elsewhere", "retry-after": "1"}
+    sink.fail(code, "no, never")
+    with capture_logs() as lines:
+        dropped = OtlpExporter(sink.endpoint, QUICK)
+        assert not dropped.export(REQUEST)
+        dropped.close()
+    assert len(sink.attempts) == 1
+    (line,) = lines
+    message = "" if code == 304 else "no, never"  # which has no content
+    assert (line["event"], line["code"], line["message"]) == ("request_dropped", str(code), message)
+    assert (dropped.stats().failed, dropped.stats().retried) == (1, 0)
+
+
+@pytest.mark.parametrize("settings", [QUICK, PATIENT], ids=["shorter-backoff", "longer-backoff"])
+def test_the_servers_delay_is_honoured(sink: HttpSink, settings: ExportSettings) -> None:
+    """Not before it, though our own back-off is shorter; soon after it, though our own is longer."""
+    sink.fail(503, retry_after=1, times=1)
+    exporter = OtlpExporter(sink.endpoint, settings)
+    assert exporter.export(REQUEST)
+    exporter.close()
+    first, second = sink.attempts
+    assert 1.0 <= second.time - first.time < 3.0
+
+
+def test_a_delay_may_be_a_date(sink: HttpSink) -> None:
+    """Retry-After has seconds, or the time to come back at; what is neither counts as none."""
+    exporter = OtlpExporter(sink.endpoint, QUICK)
+    sink.headers = {"retry-after": format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)}
+    sink.fail(429, times=1)
+    assert exporter.export(REQUEST)
+    sink.headers = {"retry-after": "tomorrow"}
+    sink.fail(429, times=1)
+    assert exporter.export(REQUEST)
+    exporter.close()
+    times = [attempt.time for attempt in sink.attempts]
+    assert 0.9 < times[1] - times[0] < 5.0
+    assert times[3] - times[2] < 0.9
+
+
+def test_partial_success_is_not_retried(sink: HttpSink) -> None:
+    """What the destination took in part is done; the rest is counted and said."""
+    sink.partial = ExportTracePartialSuccess(rejected_spans=3, error_message="too old")
+    with capture_logs() as lines:
+        exporter = OtlpExporter(sink.endpoint, QUICK)
+        assert exporter.export(REQUEST)
+        exporter.close()
+    assert len(sink.attempts) == 1
+    assert exporter.stats().rejected_spans == 3
+    assert [(line["event"], line["message"]) for line in lines] == [("partial_success", "too old")]
+
+
+@pytest.mark.parametrize("page", [b"", b"{}", b"<html>" * 200_000], ids=["empty", "json", "large"])
+def test_a_success_that_is_not_otlps_is_one(sink: HttpSink, exporter: OtlpExporter, page: bytes) -> None:
+    """The code decides; of a large answer only the beginning is read."""
+    sink.page = page
+    assert exporter.export(REQUEST)
+    assert exporter.export(REQUEST)
+    assert len(sink.requests) == 2
+
+
+def test_an_attempt_that_hangs_is_retried(sink: HttpSink) -> None:
+    """The timeout bounds one attempt, and a new one follows."""
+    sink.delay = 1.0
+    exporter = OtlpExporter(sink.endpoint, replace(QUICK, timeout_seconds=0.2))
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(exporter.export, REQUEST)
+        sink.wait_for(lambda it: len(it.attempts) >= 1)
+        sink.delay = 0.0
+        assert answer.result(5.0)
+    exporter.close()
+    assert exporter.stats().retried >= 1
+
+
+def test_an_outage_is_two_lines(sink: HttpSink) -> None:
+    """One line when the destination goes away and one when it is back, for all requests in flight."""
+    assert not sink.requests
+    with capture_logs() as lines, ThreadPoolExecutor(4) as pool:
+        exporter = OtlpExporter(sink.endpoint, QUICK, "archive")
+        assert exporter.export(REQUEST)
+        sink.stop()
+        answers = [pool.submit(exporter.export, REQUEST) for _ in range(12)]
+        while exporter.stats().retried < 20:
+            time.sleep(0.01)
+        assert exporter.stats().away
+        sink.start()
+        assert all(answer.result(10.0) for answer in answers)
+        exporter.close()
+    assert [(line["event"], line["destination"]) for line in lines] == [
+        ("destination_away", "archive"),
+        ("destination_back", "archive"),
+    ]
+    assert len(sink.requests) == 13
+
+
+def secured(authority: trustme.CA, folder: Path, *, ask: bool = False) -> tuple[ssl.SSLContext, ClientTls]:
+    """A server's context, and the files of a client that it knows."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    if ask:
+        authority.configure_trust(context)
+        context.verify_mode = ssl.CERT_REQUIRED
+    client = authority.issue_cert("client@example.org")
+    ca_file, cert_file, key_file = folder / "ca.pem", folder / "cert.pem", folder / "key.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
+    cert_file.write_bytes(b"".join(blob.bytes() for blob in client.cert_chain_pems))
+    client.private_key_pem.write_to_path(str(key_file))
+    return context, ClientTls(ca_file, cert_file, key_file)
+
+
+def test_https_is_tls(tmp_path: Path) -> None:
+    """The server's certificate is checked: against the authorities given, else against the system's."""
+    context, files = secured(trustme.CA(), tmp_path)
+    with HttpSink(tls=context) as sink:
+        for tls, taken in ((ClientTls(ca_file=files.ca_file), True), (ClientTls(), False)):
+            exporter = OtlpExporter(sink.endpoint, replace(BRIEF, tls=tls))
+            assert exporter.export(REQUEST) is taken
+            exporter.close()
+    assert sink.requests == [REQUEST]
+
+
+def test_a_client_certificate_is_shown(tmp_path: Path) -> None:
+    """A server that asks for one takes the request with it, and does not without it."""
+    context, files = secured(trustme.CA(), tmp_path, ask=True)
+    with HttpSink(tls=context) as sink:
+        for tls, taken in ((files, True), (ClientTls(ca_file=files.ca_file), False)):
+            exporter = OtlpExporter(sink.endpoint, replace(BRIEF, tls=tls))
+            assert exporter.export(REQUEST) is taken
+            exporter.close()
+    assert sink.requests == [REQUEST]
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_a_file_that_is_no_certificate_is_told(tmp_path: Path, protocol: str) -> None:
+    """It is found out before anything is sent, and the message names it."""
+    file = tmp_path / "ca.pem"
+    file.write_text("nothing")
+    settings = ExportSettings(protocol=protocol, tls=ClientTls(ca_file=file))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=str(file)):
+        OtlpExporter("https://localhost:1", settings)
+
+
+@pytest.mark.parametrize("over", ["plain", "tls"])
+def test_close_cancels_an_attempt(tmp_path: Path, over: str) -> None:
+    """A call that hangs ends at once and counts as unanswered; so does every later one."""
+    context, files = secured(trustme.CA(), tmp_path)
+    with HttpSink(tls=context if over == "tls" else None, delay=5.0) as sink:
+        exporter = OtlpExporter(sink.endpoint, replace(PATIENT, tls=files))
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(exporter.export, REQUEST)
+            sink.wait_for(lambda it: len(it.attempts) == 1)
+            exporter.close()
+            with pytest.raises(Interrupted):
+                answer.result(1.0)
+        with pytest.raises(Interrupted):
+            exporter.export(REQUEST)
+        exporter.close()
+        assert exporter.stats().failed == 0
