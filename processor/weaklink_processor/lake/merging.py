@@ -28,7 +28,7 @@ DELTA_ROWS = 4 * SMALL_ROWS
 SMALL_PARTS = 40
 """So many small parts of a table are merged into one."""
 MIDDLE_PARTS = 400
-"""So many that are neither small nor large, while their day lasts: writing a million spans again takes 5 CPU-s."""
+"""So many that are neither small nor large, while their day lasts: writing a million spans again takes 6 CPU-s."""
 LARGE_ROWS = 32 * SMALL_ROWS
 """A part with so many rows is large, and stays as it is."""
 DAY_PARTS = 4
