@@ -57,7 +57,7 @@ def is_inside() -> bool:
 def run_inside(test: str) -> None:
     """Run a test by its node id where mounts are its own; skipped with the reason where that cannot be."""
     way = _way()
-    command = [*way, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-s", test]
+    command = [*way, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-s", test]
     done = subprocess.run(
         command, env={**os.environ, INSIDE: "1"}, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
