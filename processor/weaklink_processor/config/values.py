@@ -1,0 +1,128 @@
+"""Kinds of values of settings: how a user may write them, and what is said of the others."""
+
+import json
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ByteSize, ConfigDict, Field
+
+from weaklink_processor.endpoint import parse_endpoint
+
+_HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
+_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_HEADER = re.compile(r"[A-Za-z0-9\-_.]+")
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
+MIB = 1024 * 1024
+_PORTS = 65536
+
+
+def host_port(endpoint: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, an IPv6 host in brackets.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    found = _HOST_PORT.fullmatch(endpoint)
+    if found is None or int(found["port"]) >= _PORTS:
+        raise ValueError("expected HOST:PORT, as 127.0.0.1:4317 or [::1]:4317")
+    return found["host"], int(found["port"])
+
+
+def _remote_endpoint(text: str) -> str:
+    parse_endpoint(text)
+    return text
+
+
+def _listen_endpoint(text: str) -> str:
+    host_port(text)
+    return text
+
+
+def _seconds(value: object) -> object:
+    """Read the Collector's way to write a duration; leave the rest to the number's own validation."""
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return float(found["number"]) * _SECONDS[found["unit"]] if found else value
+
+
+def folder(value: object) -> object:
+    """Refuse an empty path."""
+    if value == "":
+        raise ValueError("expected the path of a folder")
+    return value
+
+
+def _header_pairs(value: object) -> object:
+    """Read `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS."""
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+    if not all(name.strip() and separator for name, separator, _ in pairs):
+        raise ValueError("expected name=value,name=value or a mapping of names to values")
+    return {name.strip(): text.strip() for name, _, text in pairs}
+
+
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    # A header that no library sends would be found out only with the first request.
+    if not all(_HEADER.fullmatch(name) and text.isascii() and text.isprintable() for name, text in headers.items()):
+        raise ValueError("expected names of letters, digits and - _ ., and values of ASCII that can be printed")
+    return headers
+
+
+def _tokens(value: object) -> object:
+    """Read a list, in a variable as JSON, of bearer tokens; one alone stands for a list of it."""
+    listed = from_json(value) if isinstance(value, str) and value.lstrip().startswith("[") else value
+    tokens = [listed] if isinstance(listed, str) else listed
+    if not isinstance(tokens, list | tuple) or not all(isinstance(t, str) and _TOKEN.fullmatch(t) for t in tokens):
+        raise ValueError("expected tokens of letters, digits and - . _ ~ + / =")
+    return tokens
+
+
+def _passwords(users: dict[str, str]) -> dict[str, str]:
+    if not all(name and ":" not in name and password for name, password in users.items()):
+        raise ValueError("expected names without a colon, each with a password")
+    return users
+
+
+def mapping(value: object) -> object:
+    """Read a mapping that a variable has as JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ValueError('expected a mapping, in a variable as JSON: {"name": ...}') from error
+
+
+def listed(value: object) -> object:
+    """Read a list that a variable has as JSON."""
+    return from_json(value) if isinstance(value, str) else value
+
+
+def from_json(text: str) -> object:
+    """What the text means as JSON; ValueError if it means nothing."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError("expected a list, in a variable as JSON") from error
+
+
+ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
+RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=False)]
+PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
+Bytes = Annotated[ByteSize, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Tokens = Annotated[tuple[str, ...], BeforeValidator(_tokens), Field(repr=False)]
+Passwords = Annotated[dict[str, str], BeforeValidator(mapping), AfterValidator(_passwords), Field(repr=False)]
+Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), AfterValidator(_sendable), Field(repr=False)]
+DestinationName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+class Section(BaseModel):
+    """A group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+Count = Annotated[int, Field(ge=1)]
