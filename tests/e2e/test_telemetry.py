@@ -73,8 +73,8 @@ def test_a_scrape_has_what_happened(tmp_path: Path) -> None:
                 "count(*) FROM evaluation_history GROUP BY ALL"
             )
         }
-        assert scraped.value("otelcol_exporter_queue_size", exporter=sink.endpoint, data_type="traces") == 0
-        assert scraped.value("otelcol_exporter_queue_capacity", exporter=sink.endpoint) == 4 * 1024**3
+        assert scraped.value("otelcol_exporter_queue_size", exporter=f"http://{sink.endpoint}", data_type="traces") == 0
+        assert scraped.value("otelcol_exporter_queue_capacity", exporter=f"http://{sink.endpoint}") == 4 * 1024**3
         assert scraped.value("weaklink_step_duration_seconds_count") >= 1
         assert scraped.value("weaklink_step_duration_seconds_bucket", le="+Inf") == scraped.value(
             "weaklink_step_duration_seconds_count"
@@ -141,13 +141,13 @@ def test_what_waits_is_told(tmp_path: Path) -> None:
         wait_until(lambda: scrape(endpoint).value("weaklink_analysed_spans") == spans, "the analyst")
         time.sleep(1)
         scraped, consumer = scrape(endpoint), f"forward:http://{sink.endpoint}"
-        assert scraped.value("otelcol_exporter_queue_size", exporter=sink.endpoint) > 0
+        assert scraped.value("otelcol_exporter_queue_size", exporter=f"http://{sink.endpoint}") > 0
         assert scraped.value("weaklink_lag_spans", consumer=consumer) == pytest.approx(spans, rel=0.3)
         assert scraped.value("weaklink_lag_seconds", consumer=consumer) >= 1
         assert scraped.value("weaklink_lag_spans", consumer="analyst") == 0
         sink.fail(grpc.StatusCode.INVALID_ARGUMENT)
         wait_until(
-            lambda: scrape(endpoint).value("otelcol_exporter_send_failed_spans", exporter=sink.endpoint) >= spans,
+            lambda: scrape(endpoint).value("otelcol_exporter_send_failed_spans", exporter=f"http://{sink.endpoint}") >= spans,
             "its refusals",
         )
         wait_until(lambda: scrape(endpoint).value("weaklink_lag_spans", consumer=consumer) == 0, "an empty queue")

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLANTED = {
     "processor/weaklink_processor/errors.py": "import weaklink_processor.config",
-    "processor/weaklink_processor/config/__init__.py": "import weaklink_processor.receive",
+    "processor/weaklink_processor/config/values.py": "import weaklink_processor.receive",
     "processor/weaklink_processor/queue/store.py": "import weaklink_processor.lake",
     "processor/weaklink_processor/supervise/lock.py": "import weaklink_processor.wiring",
     "processor/weaklink_processor/wiring.py": "import weaklink_processor.commands.sql",

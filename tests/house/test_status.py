@@ -16,7 +16,7 @@ from weaklink_processor.telemetry.journal import MOST_ERRORS, Journal
 TWO_SPANS = request(span("one"), span("two"))
 DOCUMENTED = {
     "at", "data_dir", "running", "problems", "queue_rows", "queue_bytes", "queue_max_bytes", "lag", "destinations",
-    "quarantined_rows", "quarantine", "errors", "disk", "lake", "departed_spans",
+    "quarantined_rows", "quarantine", "errors", "disk", "lake", "passed_over", "departed_spans",
 }  # fmt: skip
 
 
