@@ -146,8 +146,9 @@ def test_what_waits_is_told(tmp_path: Path) -> None:
         assert scraped.value("weaklink_lag_seconds", consumer=consumer) >= 1
         assert scraped.value("weaklink_lag_spans", consumer="analyst") == 0
         sink.fail(grpc.StatusCode.INVALID_ARGUMENT)
+        exporter = f"http://{sink.endpoint}"
         wait_until(
-            lambda: scrape(endpoint).value("otelcol_exporter_send_failed_spans", exporter=f"http://{sink.endpoint}") >= spans,
+            lambda: scrape(endpoint).value("otelcol_exporter_send_failed_spans", exporter=exporter) >= spans,
             "its refusals",
         )
         wait_until(lambda: scrape(endpoint).value("weaklink_lag_spans", consumer=consumer) == 0, "an empty queue")
