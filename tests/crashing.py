@@ -93,8 +93,8 @@ def _set_points_at_progress(watch: Watch) -> None:
     feeds: Any = import_module("weaklink_processor.analyst.feeds")
 
     def with_points(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-        def made(*args: Any) -> Any:
-            feed = make(*args)
+        def made(*args: Any, **named: Any) -> Any:
+            feed = make(*args, **named)
             return replace(feed, advance=watch.stopping(name, feed.advance))
 
         return made

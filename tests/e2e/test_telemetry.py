@@ -165,7 +165,9 @@ def test_status_tells_of_trouble(tmp_path: Path) -> None:
         send_by_grpc(service, requests)
         wait_until(lambda: look()["destinations"][0]["state"] == "away", "a destination that does not")
         consumer = f"forward:http://{sink.endpoint}"
-        assert look()["problems"] == [f"{consumer} has not answered since {look()['destinations'][0]['since']}"]
+        away = {one["consumer"]: one["since"] for one in look()["destinations"]}
+        assert list(away) == [f"evaluations:http://{sink.endpoint}", consumer]
+        assert look()["problems"] == [f"{name} has not answered since {since}" for name, since in away.items()]
         assert look()["lag"][consumer]["spans"] == count(requests)
         service.kill("analyst")
         wait_until(lambda: look()["errors"], "the error")

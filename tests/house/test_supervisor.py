@@ -119,9 +119,10 @@ async def test_a_child_that_does_not_end_is_killed(tmp_path: Path) -> None:
 async def test_stopping_at_once_leaves_nothing(tmp_path: Path) -> None:
     """A stop that comes while children are being made leaves none of them."""
     mine = psutil.Process()
+    before = set(mine.children())
     async with Running(tmp_path, "first", "second"):
         await asyncio.sleep(0)
-    assert mine.children() == []
+    assert set(mine.children()) <= before
 
 
 @pytest.mark.anyio
