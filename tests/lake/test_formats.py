@@ -1,5 +1,7 @@
 """Files of a newer weaklink are refused by name, and not touched. The queue's and the state's tests are with those."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,3 +49,9 @@ def test_readers_refuse_a_newer_catalogue(tmp_path: Path, monkeypatch: pytest.Mo
     with Life(tmp_path / "newer", NOW):
         pass
     assert "weaklink.duckdb: format 99 is newer" in refused(*asked, tmp_path / "newer")
+
+
+def test_a_reader_loads_no_pyarrow() -> None:
+    """Commands that only read look at the catalogue's format, and start without what writes: 0.15 s less each time."""
+    code = "import sys; import weaklink_processor.lake.listing; sys.exit('pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,7 @@
-"""What a catalogue that was written earlier says of itself: its format, and the parts that it lists."""
+"""What a catalogue that was written earlier says of itself: its format, and the parts that it lists.
+
+Commands that only read import this, so it must not import pyarrow.
+"""
 
 import re
 from pathlib import Path
@@ -6,8 +9,9 @@ from pathlib import Path
 import duckdb
 
 from weaklink_processor.errors import BrokenStore
-from weaklink_processor.lake.parts import FORMAT
 
+FORMAT = 1
+"""Of parts, and of the catalogue that lists them. In a later one the same names may mean something else."""
 FORMAT_VIEW = f"CREATE VIEW lake.format AS SELECT {FORMAT} AS version"
 _PART = re.compile(r"\w+/date=[0-9-]+/[\w-]+\.parquet")
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weaklink_processor.errors import BrokenStore
+from weaklink_processor.lake.listing import FORMAT
 
 LOW_CARDINALITY = {
     "spans": [
@@ -31,8 +32,6 @@ LOW_CARDINALITY = {
 }  # fmt: skip
 """Columns that a dictionary makes smaller; on ids and times it only costs time."""
 
-FORMAT = 1
-"""Of parts, and of the catalogue that lists them. In a later one the same names may mean something else."""
 _FORMAT_KEY = b"weaklink.format"
 
 ROW_GROUP = 122_880
