@@ -10,9 +10,12 @@ import pytest
 
 from otlp import payload, write
 from weaklink_processor import wiring
+from weaklink_processor.analyst.requests import DONE, ask, is_done
 from weaklink_processor.analyst.state import State
 from weaklink_processor.config import Config
+from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
+from weaklink_service import wait_until
 
 SPANS = [write(1, 1, "a", 0.9), write(1, 2, "b", 0.8, parents=["a"])]
 
@@ -86,3 +89,23 @@ def test_rows_that_were_applied_before_a_crash_are_released_after_it(config: Con
     with wiring._analyst(config, queue) as (analyst, _):
         analyst._turn()
     assert queue.stats().rows == 0
+
+
+def test_what_others_ask_for_waits_while_the_queue_cannot_be_written(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That a compaction is done is noted in the queue's file: a disk that is full does not end the analyst."""
+    asked, tried, set_mark = ask(queue), [], QueueStore.set_mark
+
+    def full(store: QueueStore, name: str, value: int) -> None:
+        if name == DONE:
+            tried.append(name)
+            raise Overloaded("database or disk is full")
+        set_mark(store, name, value)
+
+    with wiring._analyst(config, queue) as (analyst, _):
+        with monkeypatch.context() as patch:
+            patch.setattr(QueueStore, "set_mark", full)
+            wait_until(lambda: analyst._turn() or tried, "the note that it is done")
+        assert not is_done(queue, asked)
+        wait_until(lambda: analyst._turn() or is_done(queue, asked), "the compaction to be told as done")

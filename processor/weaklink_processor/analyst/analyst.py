@@ -89,8 +89,8 @@ class Analyst:
 
     def _turn(self) -> bool:
         """Do one step; whether there is more waiting than it took."""
-        self._heed()
         try:
+            self._heed()
             more = self._apply_next()
             if more is None:
                 self._release_applied()
