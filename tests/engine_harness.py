@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from otlp import S, payload
-from weaklink_analysis.engine import PUBLISHED, Engine
+from weaklink_analysis.engine import JUDGED_TRACES, PUBLISHED, Engine
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
@@ -72,10 +72,13 @@ class Analysis:
             self.engine.admit(kept, row_ids, sifted.superseded)
             self.engine.absorb(NOW)
 
-    def evaluate(self) -> int:
-        """Judge every trace that waits; how many got a new revision."""
-        self.engine.start()
-        return self.engine.evaluate(NOW, timedelta(0))
+    def evaluate(self, at_most: int = JUDGED_TRACES) -> int:
+        """Judge every trace that waits, so many at once; how many revisions that made."""
+        revisions = 0
+        while self.engine.pending():
+            self.engine.start()
+            revisions += self.engine.evaluate(NOW, timedelta(0), at_most)
+        return revisions
 
     def table(self, name: str) -> list[dict[str, object]]:
         """A published table's rows as users see them, sorted."""

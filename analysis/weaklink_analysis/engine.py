@@ -48,6 +48,9 @@ EVALUATED = (Published("decisions", ("trace_id", "span_id")), Published("evaluat
 
 PUBLISHED = ABSORBED + EVALUATED
 
+JUDGED_TRACES = 10_000
+"""Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
+
 REVISED = "(FROM changed_evaluations WHERE revised)"
 """The keys of evaluations that got a new revision."""
 
@@ -64,6 +67,10 @@ class Engine:
     def start(self) -> None:
         """Begin a step: nothing has changed yet."""
         self._db.run("nothing_changed")
+
+    def end(self) -> None:
+        """End a step, once its transaction has: let go of what it worked with, and of what changed."""
+        self._db.clear()
 
     def sift(self, batch: Recognised, first_row_id: int, stored: StoredSpans) -> Sifted:
         """Which spans of the batch are to be stored; row i gets row id `first_row_id + i`."""
@@ -103,9 +110,13 @@ class Engine:
             self._collect_changes()
         self._await_quiet(arrived_at)
 
-    def evaluate(self, now: datetime, quiet: timedelta) -> int:
-        """Evaluate the traces that had no new span since `now - quiet`; how many got a new revision."""
-        self._db.make("due", "SELECT trace FROM pending WHERE last_arrival <= $limit", {"limit": now - quiet})
+    def evaluate(self, now: datetime, quiet: timedelta, at_most: int = JUDGED_TRACES) -> int:
+        """Evaluate traces that had no new span since `now - quiet`; how many got a new revision.
+
+        Of more than `at_most` such traces those that have waited longest; it is for the caller to come back.
+        """
+        due = "SELECT trace FROM pending WHERE last_arrival <= $limit ORDER BY last_arrival LIMIT $at_most"
+        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most})
         if not self._db.count("due"):
             return 0
         self._db.make_all("targets", "due_operations")
@@ -189,7 +200,7 @@ class Engine:
         }
         settings["clock_skew_ns"] = int(self._settings.clock_skew_seconds * 1_000_000_000)
         with self._db.lent(constants=pa.Table.from_pylist([settings])):
-            self._db.make("settings", "FROM constants")
+            self._db.execute("CREATE OR REPLACE TEMP TABLE settings AS FROM constants")
         self.start()
 
     def _look_up_names(self, asked: str) -> None:

@@ -16,6 +16,7 @@ class Relations:
         self._connection = connection
         self._models = models
         self._parsed: dict[str, Sequence[duckdb.Statement]] = {}
+        self._made: set[str] = set()
 
     def execute(self, text: str, parameters: dict[str, object] | None = None) -> duckdb.DuckDBPyConnection:
         """Run statements; the parameters are those of each."""
@@ -40,11 +41,18 @@ class Relations:
     def make(self, name: str, query: str | None = None, parameters: dict[str, object] | None = None) -> None:
         """Have a temporary table with the rows of a query; if none is said, of the model of that name."""
         self.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query or self._models.text(name)}", parameters)
+        self._made.add(name)
 
     def make_all(self, *names: str) -> None:
         """Have the temporary tables of these models, one after the other."""
         for name in names:
             self.make(name)
+
+    def clear(self) -> None:
+        """Let go of every table that was made; within a transaction DuckDB would keep their memory until its end."""
+        for name in self._made:
+            self.execute(f"DROP TABLE IF EXISTS {name}")
+        self._made.clear()
 
     @contextmanager
     def lent(self, **tables: pa.Table) -> Iterator[None]:

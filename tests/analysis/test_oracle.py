@@ -78,7 +78,8 @@ def comparable(table: str, rows: Sequence[Mapping[str, object]]) -> Counter[str]
 
 
 def arrive(analysis: Analysis, spans: Sequence[S], seed: int) -> None:
-    """Feed spans in some order, in batches of any size, some of them twice; judge and restart now and then."""
+    """Feed spans in some order, in batches of any size, some of them twice; judge, few or many traces at once, and
+    restart now and then."""
     rng, waiting = random.Random(seed), list(spans)
     rng.shuffle(waiting)
     while waiting:
@@ -88,7 +89,7 @@ def arrive(analysis: Analysis, spans: Sequence[S], seed: int) -> None:
         if rng.random() < 0.2:
             analysis.feed(rng.sample(batch, len(batch)))
         if rng.random() < 0.4:
-            analysis.evaluate()
+            analysis.evaluate(at_most=rng.choice((1, 3, 1000)))
         if rng.random() < 0.1:
             analysis.restart()
 

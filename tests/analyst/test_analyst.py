@@ -9,10 +9,12 @@ import duckdb
 import pytest
 
 from otlp import payload, write
+from weaklink_analysis.engine import JUDGED_TRACES
 from weaklink_processor import wiring
 from weaklink_processor.analyst.requests import DONE, ask, is_done
 from weaklink_processor.analyst.state import State
 from weaklink_processor.config import Config
+from weaklink_processor.config.analysing import Analysis
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
 from weaklink_service import wait_until
@@ -109,3 +111,20 @@ def test_what_others_ask_for_waits_while_the_queue_cannot_be_written(
             wait_until(lambda: analyst._turn() or tried, "the note that it is done")
         assert not is_done(queue, asked)
         wait_until(lambda: analyst._turn() or is_done(queue, asked), "the compaction to be told as done")
+
+
+def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: Path) -> None:
+    """When more traces are due than one transaction has memory for, the next turn follows at once, until none is."""
+    config = Config(data_dir=tmp_path, analysis=Analysis(quiet_period=0))
+    with wiring.open_queue(config) as queue:
+        queue.append(
+            [payload([write(trace, 1, f"m{trace}", 0.9) for trace in range(1, 2 * JUDGED_TRACES + 2)])],
+            datetime.now(UTC),
+        )
+        with wiring._analyst(config, queue) as (analyst, _):
+            turns = [analyst._turn(), analyst._turn()]
+            analyst.drain()
+    with wiring.open_catalogue(config) as catalogue:
+        ((judged,),) = catalogue.sql("SELECT count(*) FROM evaluations WHERE scope = 'trace'").fetchall()
+    assert turns == [True, False]
+    assert judged == 2 * JUDGED_TRACES + 1

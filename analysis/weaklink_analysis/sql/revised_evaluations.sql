@@ -3,6 +3,15 @@
 WITH evaluated AS (
 {% filter indent(4, first=true) %}{% include 'evaluation_history.sql' %}{% endfilter %}
 ),
+-- Once, since planning these words takes longer than finding them.
+worded AS (
+    SELECT
+        * REPLACE ([
+            {'name': c.name, 'passed': c.passed, 'weight': {{ rounded('c.weight') }} + 0, 'detail': {{ detail('c') }}}
+            FOR c IN checks
+        ] AS checks)
+    FROM evaluated
+),
 revised AS (
     SELECT k.* FROM evaluations AS k SEMI JOIN {{ changed }} AS d ON k.evaluation_key = d.evaluation_key
 ),
@@ -26,16 +35,12 @@ named AS (
     GROUP BY r.evaluation_key
 )
 SELECT
-    e.* EXCLUDE (evaluation_key, checks, ceased),
+    e.* EXCLUDE (evaluation_key, ceased),
     {{ label('e') }} AS label,
-    {{ explanation('e') }} AS explanation,
+    {{ explanation('e', 'c.detail') }} AS explanation,
     coalesce(n.ids, [])[1:1000] AS record_ids,
-    CASE e.scope WHEN 'decision' THEN 'deterministic' ELSE 'structural' END AS framework,
-    [
-        {'name': c.name, 'passed': c.passed, 'weight': {{ rounded('c.weight') }} + 0, 'detail': {{ detail('c') }}}
-        FOR c IN e.checks
-    ] AS checks
-FROM evaluated AS e
+    CASE e.scope WHEN 'decision' THEN 'deterministic' ELSE 'structural' END AS framework
+FROM worded AS e
 INNER JOIN revised AS r ON e.evaluation_key = r.evaluation_key
 LEFT JOIN named AS n ON e.evaluation_key = n.evaluation_key
 -- Of one that never had a score nobody was told.

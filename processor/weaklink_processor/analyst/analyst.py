@@ -61,6 +61,8 @@ class Analyst:
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
         self._released = 0
+        self._behind: datetime | None = None
+        """When the last row was received that is applied, while others wait behind it."""
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; then apply what is left, as far as the drain time allows."""
@@ -82,7 +84,8 @@ class Analyst:
         """Apply all that waits, and evaluate every trace without waiting for its quiet period."""
         while self._apply_next() is not None:
             pass
-        self._step.tick(self._clock(), timedelta(0))
+        while self._step.due(self._clock(), timedelta(0)):
+            self._step.tick(self._clock(), timedelta(0))
         self._step.compact(self._clock())
         self._caution.rest()
         self._on_progress()
@@ -95,15 +98,23 @@ class Analyst:
             if more is None:
                 self._release_applied()
                 self._caution.rest()
-                self._evaluate_due()
+            judged = (more is None or self._due()) and self._evaluate_due()
         except Overloaded as error:  # the queue: it is on the same disk
             log.warning("analyst cannot write", error=str(error))
             return False
-        return bool(more)
+        return bool(more) or (judged and self._due())
 
-    def _evaluate_due(self) -> None:
+    def _due(self) -> bool:
+        return self._step.due(self._arrivals())
+
+    def _arrivals(self) -> datetime:
+        """What has not arrived until then is not applied."""
+        return self._behind or self._clock()
+
+    def _evaluate_due(self) -> bool:
+        """Evaluate and publish; whether that could be done."""
         try:
-            done = self._step.tick(self._clock())
+            done = self._step.tick(self._arrivals())
             self._watch.count(done)
             self._step.settle(self._clock())
             self._step.publish()
@@ -111,23 +122,27 @@ class Analyst:
                 self._step.settle(self._clock())
         except MACHINE_FAULTS:
             log.exception("analyst cannot write")
-            return
+            return False
         if done.revisions:
             self._on_progress()
+        return True
 
     def _apply_next(self) -> bool | None:
         """Apply the next rows; None when there are none, else whether there may be more."""
         fetched = self._ahead.fetched(self._step.offset)
         rows = fetched.rows if fetched else self._ahead.rows(self._step.offset)
         if not rows:
+            self._behind = None
             return None
         full = sum(len(request) for row in rows for request in row.requests) >= BATCH_BYTES
         chosen = list(self._caution.before(rows[:1] if rows[0].offset <= self._alone_until else rows))
+        more = full or len(chosen) < len(rows)
         if chosen:
             if full and not self._caution.alert:
                 self._ahead.start(chosen[-1].offset)
-            self._apply(fetched if fetched and chosen == rows else self._ahead.decoded(chosen), caught_up=not full)
-        return full or len(chosen) < len(rows)
+            self._behind = chosen[-1].received_at if more else None
+            self._apply(fetched if fetched and chosen == rows else self._ahead.decoded(chosen), caught_up=not more)
+        return more
 
     def _apply(self, fetched: Fetched, *, caught_up: bool) -> None:
         rows = fetched.rows

@@ -128,7 +128,7 @@ class Step:
         self.settle(now)
 
     def apply(self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool) -> Done:
-        """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due.
+        """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due, or much of it.
 
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
         spans still wait in the queue is not judged too early.
@@ -142,24 +142,29 @@ class Step:
             self._write_changes(ABSORBED, applied.seq, now.date())
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
             verdicts = self._finish(applied, now)
+        self._engine.end()
         self._applied, self._published = applied, False
         return Done(len(batch), revisions, verdicts)
 
     def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
-        """Evaluate what has become due with time; `quiet` in place of the configured quiet period."""
-        oldest = self._engine.pending()
-        limit = self._quiet if quiet is None else quiet
-        if oldest is None or oldest > now - limit:
+        """Evaluate what has become due with time, or much of it; `quiet` in place of the configured quiet period."""
+        if not self.due(now, quiet):
             return Done(0, 0)
         applied = Applied(
             self._applied.queue_id, self._applied.offset, self._applied.next_row_id, self._applied.seq + 1
         )
         with self._state.transaction():
             self._start()
-            revisions = self._evaluate(now, limit)
+            revisions = self._evaluate(now, quiet)
             verdicts = self._finish(applied, now)
+        self._engine.end()
         self._applied, self._published = applied, False
         return Done(0, revisions, verdicts)
+
+    def due(self, now: datetime, quiet: timedelta | None = None) -> bool:
+        """Whether a trace waits to be evaluated."""
+        oldest = self._engine.pending()
+        return oldest is not None and oldest <= now - (self._quiet if quiet is None else quiet)
 
     def close(self) -> None:
         """Stop the threads aside; twice is fine."""
