@@ -16,6 +16,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from weaklink_processor.emit.grpc_transport import GrpcTransport
 from weaklink_processor.emit.http_transport import HttpTransport
 from weaklink_processor.emit.outage import Outage, Throttle
+from weaklink_processor.emit.phoenix_transport import PhoenixTransport
 from weaklink_processor.emit.retry import failure, is_retryable
 from weaklink_processor.emit.settings import ExportSettings
 from weaklink_processor.emit.transport import Failed, Response, Transport
@@ -24,6 +25,7 @@ from weaklink_processor.endpoint import Endpoint, Protocol, parse_endpoint
 TRANSPORTS: Mapping[Protocol, Callable[[Endpoint, ExportSettings], Transport]] = {
     "grpc": GrpcTransport,
     "http/protobuf": HttpTransport,
+    "phoenix": PhoenixTransport,
 }
 
 _LOOK_SECONDS = 0.5  # how long a request waits on after it has become unwanted
