@@ -10,16 +10,25 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+import grpc
 import pytest
 
 from collector import agent
 from e2e.clients import send_by_grpc
 from otlp import S, payload, read, write
 from phoenix_server.install import missing, phoenix
-from phoenix_server.process import Phoenix
+from phoenix_server.process import HEADERS, Phoenix
+from weaklink_processor.emit.annotation import PATHS
+from weaklink_processor.emit.grpc_transport import EXPORT
+from weaklink_processor.emit.phoenix_transport import PhoenixTransport
+from weaklink_processor.emit.settings import ExportSettings
+from weaklink_processor.emit.transport import Failed
+from weaklink_processor.endpoint import parse_endpoint
 from weaklink_service import Service, wait_until
 
 TRACES = 60
@@ -45,16 +54,51 @@ class Told(NamedTuple):
     revision: int
 
 
-@pytest.mark.timeout(900)  # most of it for installing Phoenix, where nobody has yet
-def test_phoenix_says_what_weaklink_says(tmp_path: Path) -> None:
-    """Each evaluation of a trace, a decision and a session is an annotation of its target, once, with the same name,
-    label, score and explanation: also of spans that came while Phoenix was away, and weaklink was killed meanwhile.
-    """
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Phoenix]:
     if reason := missing():
         pytest.skip(reason)
     phoenix()
+    with Phoenix(tmp_path_factory.mktemp("phoenix")) as running:
+        yield running
+
+
+@pytest.mark.timeout(900)  # most of it for installing Phoenix, where nobody has yet
+def test_what_phoenix_does_not_know_is_told(backend: Phoenix) -> None:
+    """Of a request it takes what is about what it knows, and the others are named; without the key it takes nothing."""
+    header = ("authorization", HEADERS["authorization"])
+    spans = payload([S(5, 8, "known", attributes={"session.id": "s-1"})])
+    with grpc.insecure_channel(backend.grpc) as channel:
+        channel.unary_unary(EXPORT, None, None)(spans, metadata=(header,))
+    known = {"trace_id": f"{5:032x}", "span_id": f"{8:016x}", "session_id": "s-1"}
+    unknown = {"trace_id": "f" * 32, "span_id": "e" * 16, "session_id": "s-2"}
+    address = parse_endpoint(backend.url, "phoenix")
+    friend = PhoenixTransport(address, ExportSettings("phoenix", headers=(header,)))
+    stranger = PhoenixTransport(address, ExportSettings("phoenix"))
+    with closing(friend), closing(stranger):
+        for kind in PATHS:
+            wait_until(lambda kind=kind: not friend.send(about(kind, known[kind])).unknown, kind)  # type: ignore[misc]
+            mixed = about(kind, unknown[kind], known[kind], unknown[kind])
+            assert friend.send(mixed).unknown == (0, 2)
+            with pytest.raises(Failed, match="401"):
+                stranger.send(mixed)
+            (taken,) = backend.annotations(kind.removesuffix("_id"), ["by-hand"])
+            assert (taken[kind], taken["result"]["score"]) == (known[kind], 0.5)
+
+
+def about(kind: str, *targets: str) -> bytes:
+    """A request with the same verdict on each of them."""
+    verdict = {"name": "n", "annotator_kind": "CODE", "identifier": "by-hand", "result": {"score": 0.5}}
+    return json.dumps({"data": [{kind: target, **verdict} for target in targets]}).encode()
+
+
+@pytest.mark.timeout(300)
+def test_phoenix_says_what_weaklink_says(tmp_path: Path, backend: Phoenix) -> None:
+    """Each evaluation of a trace, a decision and a session is an annotation of its target, once, with the same name,
+    label, score and explanation: also of spans that came while Phoenix was away, and weaklink was killed meanwhile.
+    """
     began = time.monotonic()
-    with Phoenix(tmp_path) as backend, Service(tmp_path / "data", settings=destinations(backend)) as weaklink:
+    with Service(tmp_path / "data", settings=destinations(backend)) as weaklink:
         remember(weaklink, 0, tmp_path)
         send_by_grpc(weaklink, [payload([ROOT, write(7, 2, "fact", 0.9, 1, parent=1, session=None)])])
         arrived(backend, weaklink, traces=TRACES // 2 + 1)
@@ -85,7 +129,7 @@ def test_phoenix_says_what_weaklink_says(tmp_path: Path) -> None:
 
 
 def destinations(backend: Phoenix) -> dict[str, str]:
-    brisk = {"retry_on_failure": {"initial_interval": 0.5, "max_interval": 2.0}}
+    brisk = {"headers": HEADERS, "retry_on_failure": {"initial_interval": 0.5, "max_interval": 2.0}}
     both = {
         "spans": {"endpoint": backend.grpc, "evaluations": False, **brisk},
         "verdicts": {"protocol": "phoenix", "endpoint": backend.url, "sessions": True, **brisk},

@@ -13,17 +13,20 @@ from phoenix_server.install import phoenix
 from weaklink_service import PATIENCE, free_port, wait_until
 
 PROJECT = "default"
+KEY = "of-the-tests-0123456789-abcdefghij"
+HEADERS = {"authorization": f"Bearer {KEY}"}
 OFF = (
     "PHOENIX_TELEMETRY_ENABLED",
     "PHOENIX_ALLOW_EXTERNAL_RESOURCES",
     "PHOENIX_ENABLE_MCP_SERVER",
 )
 ON = (
+    "PHOENIX_ENABLE_AUTH",
     "PHOENIX_DISABLE_AGENT_ASSISTANT",
     "PHOENIX_AGENTS_DISABLE_BASH",
     "PHOENIX_AGENTS_DISABLE_WEB_ACCESS",
 )
-"""It talks to nobody but us."""
+"""It talks to nobody but us, and only with the key."""
 
 
 class Phoenix:
@@ -43,6 +46,8 @@ class Phoenix:
                 "PHOENIX_HOST": "127.0.0.1",
                 "PHOENIX_PORT": self._http.rpartition(":")[2],
                 "PHOENIX_GRPC_PORT": self.grpc.rpartition(":")[2],
+                "PHOENIX_SECRET": f"signs-{KEY}",
+                "PHOENIX_ADMIN_SECRET": KEY,
                 # What is found on the way to weaklink's own sources is not meant for it.
                 "PYTHONPATH": "",
             }
@@ -96,7 +101,7 @@ class Phoenix:
         host, _, port = self._http.partition(":")
         connection = HTTPConnection(host, int(port), timeout=PATIENCE)
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers=HEADERS)
             response = connection.getresponse()
             content = response.read().decode()
         finally:
