@@ -1,14 +1,24 @@
 """Evaluations that wait for the spans that they are about."""
 
 import sys
+import time
+from functools import partial
 
 import pytest
 
 from analyst.test_feeds import BOTH, Data
 from analyst.test_feeds import data as data  # noqa: PLC0414  a fixture
+from emit.test_evaluator import STRUCTURAL
+from phoenix_sink import PhoenixSink
 from weaklink_processor.analyst import following
 from weaklink_processor.analyst.feeds import outbox_feed
 from weaklink_processor.analyst.following import Following
+from weaklink_processor.analyst.outbox import Destination, Outbox
+from weaklink_processor.analyst.state import Applied, Issued
+from weaklink_processor.emit.evaluator import evaluator_span
+from weaklink_processor.emit.exporter import OtlpExporter
+from weaklink_processor.emit.patience import Patience, as_annotations
+from weaklink_processor.emit.settings import ExportSettings
 
 
 @pytest.fixture
@@ -67,3 +77,25 @@ def test_points_are_bounded(spans: Data, monkeypatch: pytest.MonkeyPatch) -> Non
     for done, newest in ((1, 1), (2, 1), (3, 1), (4, 4)):
         spans.queue.release("forward:a", done)
         assert ahead.newest() == newest
+
+
+def test_a_destination_waits_for_those_that_it_follows(spans: Data) -> None:
+    """It is told of a trace when the other one has the rows, and not before."""
+    spans.state.store_applied(Applied(spans.queue.id, 2))
+    told = evaluator_span(STRUCTURAL).SerializeToString()
+    spans.state.issue([Issued(STRUCTURAL.trace_id, 1, told, "", "", "trace")])
+    with PhoenixSink() as sink:
+        exporter = OtlpExporter(sink.endpoint, ExportSettings("phoenix"), "p")
+        tell = partial(as_annotations, "p", Patience())
+        destination = Destination(exporter, spans=False, scopes=BOTH, tell=tell, follows=["forward:a"])
+        outbox = Outbox(spans.queue, spans.state, [destination], ["analyst", "forward:a", "forward:b"])
+        outbox.start()
+        spans.queue.release("forward:a", 1)
+        time.sleep(0.5)
+        assert sink.attempts == []
+        spans.queue.release("forward:a", 2)
+        outbox.wake()
+        sink.wait_for(lambda it: len(it.requests) == 1)
+        outbox.stop(1.0)
+    assert [each["trace_id"] for each in sink.kept.values()] == [STRUCTURAL.trace_id]
+    assert spans.queue.mark("forward:p") == 1

@@ -27,7 +27,7 @@ from weaklink_processor.emit.annotation import PATHS
 from weaklink_processor.emit.grpc_transport import EXPORT
 from weaklink_processor.emit.phoenix_transport import PhoenixTransport
 from weaklink_processor.emit.settings import ExportSettings
-from weaklink_processor.emit.transport import Failed
+from weaklink_processor.emit.transport import Failed, Response
 from weaklink_processor.endpoint import parse_endpoint
 from weaklink_service import Service, wait_until
 
@@ -65,7 +65,10 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Phoenix]:
 
 @pytest.mark.timeout(900)  # most of it for installing Phoenix, where nobody has yet
 def test_what_phoenix_does_not_know_is_told(backend: Phoenix) -> None:
-    """Of a request it takes what is about what it knows, and the others are named; without the key it takes nothing."""
+    """Of a request it takes what is about what it knows, and the others are named; without the key it takes nothing.
+
+    What is sent again replaces, also a score by none.
+    """
     header = ("authorization", HEADERS["authorization"])
     spans = payload([S(5, 8, "known", attributes={"session.id": "s-1"})])
     with grpc.insecure_channel(backend.grpc) as channel:
@@ -84,11 +87,14 @@ def test_what_phoenix_does_not_know_is_told(backend: Phoenix) -> None:
                 stranger.send(mixed)
             (taken,) = backend.annotations(kind.removesuffix("_id"), ["by-hand"])
             assert (taken[kind], taken["result"]["score"]) == (known[kind], 0.5)
+            assert friend.send(about(kind, known[kind], score=None)) == Response()
+            (taken_back,) = backend.annotations(kind.removesuffix("_id"), ["by-hand"])
+            assert (taken_back["id"], taken_back["result"]["score"]) == (taken["id"], None)
 
 
-def about(kind: str, *targets: str) -> bytes:
+def about(kind: str, *targets: str, score: float | None = 0.5) -> bytes:
     """A request with the same verdict on each of them."""
-    verdict = {"name": "n", "annotator_kind": "CODE", "identifier": "by-hand", "result": {"score": 0.5}}
+    verdict = {"name": "n", "annotator_kind": "CODE", "identifier": "by-hand", "result": {"score": score}}
     return json.dumps({"data": [{kind: target, **verdict} for target in targets]}).encode()
 
 
