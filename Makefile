@@ -2,6 +2,7 @@
 #
 #   make serve ARGS="--data-dir /var/lib/weaklink"
 #   make test
+#   make phoenix        installs the Phoenix that tests run, once
 #   make collector      builds the OpenTelemetry Collector that tests run, once; needs Go
 
 ARGS ?=
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := test
-.PHONY: serve test lint types architecture unit collector bench clean
+.PHONY: serve test lint types architecture unit collector phoenix bench clean
 
 serve: $(STAMP)
 	@exec $(BIN)/weaklink serve $(ARGS)
@@ -32,6 +33,9 @@ unit: $(STAMP)
 
 collector:
 	@python3 tests/collector/build.py
+
+phoenix:
+	@python3 tests/phoenix_server/install.py
 
 bench: $(STAMP)
 	$(BIN)/python bench/ingest.py $(ARGS)

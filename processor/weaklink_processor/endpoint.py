@@ -1,4 +1,4 @@
-"""Where an OTLP exporter sends to: the forms of an endpoint that a user may write, by protocol.
+"""Where a destination is: the forms of an endpoint that a user may write, by protocol.
 
 https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-Protocol: TypeAlias = Literal["grpc", "http/protobuf"]
+Protocol: TypeAlias = Literal["grpc", "http/protobuf", "phoenix"]
 
 _TLS = {"": False, "http": False, "https": True}
 _TRACES = "/v1/traces"
@@ -20,7 +20,7 @@ class Endpoint:
 
     target: str  # host:port, an IPv6 host in brackets; over HTTP maybe without a port
     tls: bool
-    path: str = ""  # of the traces; gRPC has none
+    path: str = ""  # of the traces, of Phoenix itself; gRPC has none
 
     @property
     def url(self) -> str:
@@ -74,6 +74,11 @@ def _traces_path(path: str) -> str:
 
 _FORMS = {
     "grpc": _Form("HOST:PORT, http://HOST:PORT or https://HOST:PORT of an OTLP/gRPC server", _has_port, lambda _: ""),
+    "phoenix": _Form(
+        "HOST:PORT, http://HOST or https://HOST of Phoenix, maybe with a port, and a path without /v1/traces",
+        lambda parts: _has_scheme_or_port(parts) and _traces_path(parts.path) != parts.path.rstrip("/"),
+        lambda path: path.rstrip("/"),
+    ),
     "http/protobuf": _Form(
         "HOST:PORT, http://HOST or https://HOST of an OTLP/HTTP server, maybe with a port and a path",
         _has_scheme_or_port,

@@ -54,12 +54,15 @@ RECEIVER_REQUESTS: Final = _counter(
     "outcome",
 )
 SENT_SPANS: Final = _counter(
-    "otelcol_exporter_sent_spans", "{span}", "Spans that the destination took, EVALUATOR spans too.", "exporter"
+    "otelcol_exporter_sent_spans",
+    "{span}",
+    "Spans that the destination took, EVALUATOR spans and annotations too.",
+    "exporter",
 )
 FAILED_SPANS: Final = _counter(
     "otelcol_exporter_send_failed_spans",
     "{span}",
-    "Spans of requests that the destination refused for good, or that were given up.",
+    "Spans and annotations that the destination refused for good, or that were given up.",
     "exporter",
 )
 QUEUE_SIZE: Final = _gauge(

@@ -5,7 +5,7 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weaklink_processor.analyst.state import State
     from weaklink_processor.analyst.step import Sent, Step
     from weaklink_processor.emit.settings import ExportSettings
+    from weaklink_processor.emit.worker import Tell
     from weaklink_processor.metrics import Tally
     from weaklink_processor.queue.store import QueueStore
     from weaklink_processor.receive.http_connection import Patience
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 _RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
 _EMIT_DRAIN_SECONDS = 1.5
+_UNKNOWN_SECONDS = 300.0  # that Phoenix is given for spans which it does not know
 QUEUE_FILE = "queue.sqlite"
 STATE_FILE = "state.duckdb"
 CATALOGUE_FILE = "weaklink.duckdb"
@@ -342,16 +344,39 @@ def _destinations(config: Config, state: "State", settings: "Settings") -> "Iter
     from weaklink_processor.emit.exporter import OtlpExporter
 
     most = config.queue.max_bytes // 2
-    for name, own in config.forward.all.items():
+    everywhere = config.forward.all
+    for name, own in everywhere.items():
         scopes = (*SENT_SCOPES, "session") if own.sessions else SENT_SCOPES
         queue = own.sending_queue
         yield Destination(
             OtlpExporter(own.url, _export_settings(own), name),
-            spans=own.spans,
-            numbers_of=memory_numbers(state, settings) if own.enrich and own.spans else no_numbers,
+            spans=own.takes_spans,
+            numbers_of=memory_numbers(state, settings) if own.enrich and own.takes_spans else no_numbers,
             scopes=scopes if own.evaluations else (),
+            tell=_tell(name, own),
+            follows=_bring_spans(own, everywhere),
             max_bytes=min(queue.max_bytes or most, most) if queue.on_full == "drop_oldest" else None,
         )
+
+
+def _tell(name: str, own: Forwarding) -> "Tell":
+    from weaklink_processor.emit.patience import Patience, as_annotations
+    from weaklink_processor.emit.worker import as_spans
+
+    if own.protocol != "phoenix":
+        return as_spans
+    retry = own.retry_on_failure
+    patience = Patience(
+        retry.initial_interval, retry.max_interval, retry.multiplier, retry.max_elapsed_time or _UNKNOWN_SECONDS
+    )
+    return partial(as_annotations, name, patience)
+
+
+def _bring_spans(own: Forwarding, everywhere: Mapping[str, Forwarding]) -> list[str]:
+    """Return the consumers of the queue that bring original spans to the Phoenix that this destination annotates."""
+    if own.protocol != "phoenix":
+        return []
+    return [f"forward:{name}" for name, other in everywhere.items() if other.takes_spans and other.host == own.host]
 
 
 def _export_settings(forward: Forwarding) -> "ExportSettings":

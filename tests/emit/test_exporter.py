@@ -17,6 +17,7 @@ from sink import OtlpSink
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.retry import Backoff
 from weaklink_processor.emit.settings import ClientTls, ExportSettings
+from weaklink_processor.emit.transport import Response
 
 QUICK = ExportSettings(backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
 PATIENT = ExportSettings(backoff=Backoff(initial_seconds=60.0, max_seconds=60.0))
@@ -225,7 +226,7 @@ def test_close_cancels_an_attempt(sink: OtlpSink, max_elapsed_seconds: float) ->
 
 def test_close_amid_traffic_loses_no_request(sink: OtlpSink) -> None:
     """Each request is either taken or interrupted, never dropped, wherever the close hits it."""
-    outcomes: list[bool | None] = []
+    outcomes: list[Response | None] = []
     exporter = OtlpExporter(sink.endpoint, QUICK)
 
     def send() -> None:
@@ -261,6 +262,6 @@ def test_https_is_tls(tmp_path: Path) -> None:
         trusting = ExportSettings(tls=ClientTls(ca_file=certificate), backoff=backoff)
         for settings, taken in ((trusting, True), (ExportSettings(backoff=backoff), False)):
             exporter = OtlpExporter(f"https://{sink.endpoint}", settings)
-            assert exporter.export(REQUEST) is taken
+            assert (exporter.export(REQUEST) is not None) is taken
             exporter.close()
     assert sink.requests == [REQUEST]

@@ -73,7 +73,7 @@ BAD_FILES = {
     "lake: {retention: 0}": "lake.retention: 0: expected greater than 0",
     "lake: {retention: 1 week}": "lake.retention: '1 week': expected a valid number",
     "lake: {max_bytes: 0}": "lake.max_bytes: 0: expected greater than 0",
-    "forward: {protocol: http/json}": "forward.protocol: 'http/json': expected 'grpc' or 'http/protobuf'",
+    "forward: {protocol: http/json}": "forward.protocol: 'http/json': expected 'grpc', 'http/protobuf' or 'phoenix'",
     "forward: {protocol: http/protobuf, endpoint: there}": "forward.endpoint: 'there': expected HOST:PORT, http://HOST",
     "forward: {headers: {a b: c}}": "forward.headers: (not shown): expected names of letters, digits and - _ ., and",
     'forward: {headers: {a: "b\\r\\nc: d"}}': "forward.headers: (not shown): expected names of letters, digits and",

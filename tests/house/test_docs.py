@@ -9,7 +9,7 @@ from weaklink_processor.config import Config
 from weaklink_processor.sources import FLAGS, settings
 
 DOCS = Path(__file__).parents[2] / "docs"
-WORDS_FOR_NONE = {"none", "the system's", "by scheme", "half of `queue.max_bytes"}
+WORDS_FOR_NONE = {"none", "the system's", "by scheme", "by protocol", "half of `queue.max_bytes"}
 
 
 def documented_settings() -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What emit workers read: applied queue rows to forward, and the outbox, behind durable progress a destination."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ READ_SPANS = 2_048
 
 WAITING = """
     SELECT seq, span, service_name, environment FROM outbox
-    WHERE seq > $after AND list_contains($scopes, coalesce(scope, 'trace'))
+    WHERE seq > $after AND seq <= $until AND list_contains($scopes, coalesce(scope, 'trace'))
     ORDER BY seq LIMIT $most
 """
 NEWEST = """
@@ -125,8 +126,9 @@ def outbox_feed(
     *,
     consumer: str,
     max_bytes: int | None = None,
+    until: Callable[[], int] = lambda: sys.maxsize,
 ) -> Feed[OutboxRow]:
-    """EVALUATOR spans of these scopes in the order in which they were made.
+    """EVALUATOR spans of these scopes in the order in which they were made, as far as those up to `until()`.
 
     `max_bytes`: how much of them may wait. None: no queue row is released under `consumer` before the evaluations are
     settled that were made until it was applied. So evaluations that wait hold up senders as requests do.
@@ -145,7 +147,7 @@ def outbox_feed(
                 goal = newest
                 if settled.offset > queue.progress(consumer):
                     queue.release(consumer, settled.offset)
-        rows = cursor.execute(WAITING, known | {"after": after, "most": READ_SPANS}).fetchall()
+        rows = cursor.execute(WAITING, known | {"after": after, "until": until(), "most": READ_SPANS}).fetchall()
         return [OutboxRow(*row) for row in rows]
 
     def overflow() -> int:

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from weaklink_processor.analyst.feeds import NumbersOf, forward_feed, no_numbers, outbox_feed
+from weaklink_processor.analyst.following import Following
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import Sent
 from weaklink_processor.emit.exporter import OtlpExporter
-from weaklink_processor.emit.worker import EmitWorker
+from weaklink_processor.emit.worker import EmitWorker, Tell, as_spans
 from weaklink_processor.metrics import Tally
 from weaklink_processor.queue.store import QueueStore
 
@@ -22,6 +23,9 @@ class Destination:
     spans: bool = True  # the original requests
     numbers_of: NumbersOf = no_numbers  # what memory spans in them are enriched with
     scopes: Collection[str] = ()  # whose evaluations
+    tell: Tell = as_spans  # how evaluations are told
+    follows: Collection[str] = ()
+    """Consumers of the queue that bring it the original spans, which it needs before it is told of them."""
     max_bytes: int | None = None
     """How much of each may wait before the oldest is passed over; None: what waits holds up senders."""
 
@@ -43,9 +47,17 @@ class Destination:
     def worker(self, queue: QueueStore, state: State, tally: Tally | None) -> EmitWorker:
         """Return its threads, not started."""
         forward = forward_feed(queue, state, self.name, self.numbers_of, self.max_bytes)
-        outbox = outbox_feed(queue, state, self.name, self.scopes, consumer=self.evaluations, max_bytes=self.max_bytes)
+        outbox = outbox_feed(
+            queue,
+            state,
+            self.name,
+            self.scopes,
+            consumer=self.evaluations,
+            max_bytes=self.max_bytes,
+            until=Following(queue, state, self.follows).newest,
+        )
         feeds = forward if self.spans else None, outbox if self.scopes else None
-        return EmitWorker(self.exporter, *feeds, tally=tally)
+        return EmitWorker(self.exporter, *feeds, tally=tally, tell=self.tell)
 
 
 class Outbox:

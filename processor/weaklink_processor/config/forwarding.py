@@ -1,6 +1,7 @@
 """Settings of where data is sent on to."""
 
 from typing import Annotated, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ByteSize, Field, FilePath, ValidationInfo, field_validator
 
@@ -40,6 +41,17 @@ class SendingQueue(Section):
         return size
 
 
+_NOT_FOR_PHOENIX = {
+    "compression": ("gzip", "none"),
+    "spans": (True, "false, or nothing,"),
+    "evaluations": (False, "true"),
+    "enrich": (True, "false"),
+}
+"""Setting -> what makes no sense, and what does."""
+
+_HERE = {"localhost", "127.0.0.1", "::1"}
+
+
 class Forwarding(Section):
     """What goes to a destination, and how."""
 
@@ -49,7 +61,7 @@ class Forwarding(Section):
     headers: Headers = {}
     timeout: PositiveSeconds = 10.0
     compression: Literal["none", "gzip"] = "none"
-    spans: bool = True
+    spans: bool | None = None
     evaluations: bool = True
     enrich: bool = False
     sessions: bool = False
@@ -66,6 +78,25 @@ class Forwarding(Section):
         if insecure is not None and insecure == {"http": False, "https": True}.get(endpoint.partition("://")[0]):
             raise ValueError(f"expected a scheme that agrees with forward.tls.insecure, which is {insecure}")
         return endpoint
+
+    @field_validator(*_NOT_FOR_PHOENIX)
+    @classmethod
+    def _makes_sense(cls, value: object, info: ValidationInfo) -> object:
+        senseless, expected = _NOT_FOR_PHOENIX[str(info.field_name)]
+        if info.data.get("protocol") == "phoenix" and value == senseless:
+            raise ValueError(f"expected {expected} with protocol: phoenix, which takes evaluations alone")
+        return value
+
+    @property
+    def takes_spans(self) -> bool:
+        """Whether original spans are sent."""
+        return self.protocol != "phoenix" and self.spans is not False
+
+    @property
+    def host(self) -> str:
+        """Where the endpoint is, one name for this machine; empty without an endpoint."""
+        host = urlsplit(self.url).hostname or ""
+        return "localhost" if host in _HERE else host
 
     @property
     def url(self) -> str:

@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from functools import partial
 
 import structlog
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from weaklink_processor.emit.grpc_transport import GrpcTransport
 from weaklink_processor.emit.http_transport import HttpTransport
 from weaklink_processor.emit.outage import Outage, Throttle
+from weaklink_processor.emit.phoenix_transport import PhoenixTransport
 from weaklink_processor.emit.retry import failure, is_retryable
 from weaklink_processor.emit.settings import ExportSettings
-from weaklink_processor.emit.transport import Failed, Transport
+from weaklink_processor.emit.transport import Failed, Response, Transport
 from weaklink_processor.endpoint import Endpoint, Protocol, parse_endpoint
 
 TRANSPORTS: Mapping[Protocol, Callable[[Endpoint, ExportSettings], Transport]] = {
     "grpc": GrpcTransport,
     "http/protobuf": HttpTransport,
+    "phoenix": PhoenixTransport,
 }
 
 _LOOK_SECONDS = 0.5  # how long a request waits on after it has become unwanted
@@ -74,8 +75,8 @@ class OtlpExporter:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
 
-    def export(self, request: bytes, unwanted: threading.Event | None = None) -> bool:
-        """Send a request until it is answered for good: True if the destination took it, False if it is dropped.
+    def export(self, request: bytes, unwanted: threading.Event | None = None) -> Response | None:
+        """Send a request until it is answered for good; None: it is dropped.
 
         Raises:
             Unwanted: that was set first, and no attempt succeeded.
@@ -92,10 +93,10 @@ class OtlpExporter:
             elif self._stopping.is_set():
                 raise Interrupted from error
             self._drop(error, len(request))
-            return False
+            return None
         self._outage.end()
         self._note_partial(response)
-        return True
+        return response
 
     def stats(self) -> ExportStats:
         """Return the counts so far."""
@@ -137,14 +138,13 @@ class OtlpExporter:
                 "request_dropped", code=error.code, message=error.message, bytes=size, dropped_so_far=failed
             )
 
-    def _note_partial(self, response: ExportTraceServiceResponse) -> None:
+    def _note_partial(self, response: Response) -> None:
         """Log and count; OTLP forbids to send again what a destination took in part."""
-        partial = response.partial_success
-        if not (partial.rejected_spans or partial.error_message):
+        if not (response.rejected or response.message):
             return
-        rejected = self._count("rejected_spans", partial.rejected_spans)
+        rejected = self._count("rejected_spans", response.rejected)
         if self._partial_lines.due():
-            self._log.warning("partial_success", message=partial.error_message, rejected_spans_so_far=rejected)
+            self._log.warning("partial_success", message=response.message, rejected_spans_so_far=rejected)
 
     def _count(self, what: str, number: int = 1) -> int:
         with self._lock:

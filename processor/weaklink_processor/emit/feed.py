@@ -1,6 +1,6 @@
 """What the emit worker is fed with: rows to send, and durable progress through them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -52,6 +52,7 @@ class Parcel:
     last: int
     requests: tuple[bytes, ...]
     units: int = 1  # what one of its requests counts for: a forwarded request 1, evaluations their number
+    evaluations: bool = False
 
 
 def _nothing() -> int:
@@ -62,6 +63,10 @@ def _uncounted(_: int) -> None:
     return
 
 
+def _unheard(_request: bytes, _unknown: Collection[int]) -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Feed(Generic[R]):
     """A source in a few functions, called on the lane's thread only.
@@ -70,7 +75,9 @@ class Feed(Generic[R]):
     when there are none yet; progress() the last offset settled in this or an earlier life, 0 at first;
     advance(offset) makes that durable before it returns. overflow() is the last offset that there is no
     more room for: what is not sent up to there is passed over, and passed_over(units) keeps count of it.
-    An exception is logged and the call repeated.
+    answered(request, unknown) comes before the progress beyond a request that is settled, and says which of its
+    evaluations, by their places, the destination does not know the target of; it returns how many of them are
+    given up. An exception is logged and the call repeated.
     """
 
     read: Callable[[int], Sequence[R]]
@@ -78,7 +85,15 @@ class Feed(Generic[R]):
     advance: Callable[[int], None]
     overflow: Callable[[], int] = _nothing
     passed_over: Callable[[int], None] = _uncounted
+    answered: Callable[[bytes, Collection[int]], int] = _unheard
 
     def map(self, pack: Callable[[Sequence[R]], Sequence[S]]) -> "Feed[S]":
         """Return this feed with its rows packed into something else."""
-        return Feed(lambda after: pack(self.read(after)), self.progress, self.advance, self.overflow, self.passed_over)
+        return Feed(
+            lambda after: pack(self.read(after)),
+            self.progress,
+            self.advance,
+            self.overflow,
+            self.passed_over,
+            self.answered,
+        )

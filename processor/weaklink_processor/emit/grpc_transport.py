@@ -14,7 +14,7 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from weaklink_processor.emit.settings import ExportSettings
-from weaklink_processor.emit.transport import Failed
+from weaklink_processor.emit.transport import Failed, Response
 from weaklink_processor.endpoint import Endpoint
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -52,16 +52,17 @@ class GrpcTransport:
         )
         self._closed = threading.Event()
 
-    def send(self, request: bytes) -> ExportTraceServiceResponse:
+    def send(self, request: bytes) -> Response:
         """Make one attempt; Failed, if the server does not take it."""
         try:
-            return self._call(request, self._timeout, self._metadata)
+            partial = self._call(request, self._timeout, self._metadata).partial_success
         except grpc.RpcError as error:
             raise failed(error) from error
         except ValueError as error:  # grpc's word for a closed channel
             if not self._closed.is_set():
                 raise
             raise Failed("CANCELLED", "the channel is closed", retryable=True) from error
+        return Response(partial.rejected_spans, partial.error_message)
 
     def close(self) -> None:
         """Cancel what is in flight and hang up."""

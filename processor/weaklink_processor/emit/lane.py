@@ -2,7 +2,6 @@
 
 import threading
 from collections import deque
-from collections.abc import Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, field
 
@@ -11,7 +10,8 @@ import structlog
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter, Unwanted
 from weaklink_processor.emit.feed import Feed, Parcel
 from weaklink_processor.emit.outage import Outage, Throttle
-from weaklink_processor.metrics import FAILED_SPANS, SENT_SPANS, Tally
+from weaklink_processor.emit.transport import Response
+from weaklink_processor.metrics import FAILED_SPANS, SENT_SPANS, Instrument, Tally
 from weaklink_processor.span_count import span_count
 
 _LOOK_SECONDS = 1.0  # between two looks at whether there is still room for what waits for its answers
@@ -21,7 +21,7 @@ _LOOK_SECONDS = 1.0  # between two looks at whether there is still room for what
 class _Flight:
     parcel: Parcel
     unwanted: threading.Event = field(default_factory=threading.Event)  # what is not sent yet is passed over
-    answers: list[Future[bool]] = field(default_factory=list)
+    answers: list[Future[Response | None]] = field(default_factory=list)
 
 
 class Lane:
@@ -92,19 +92,26 @@ class Lane:
     def _settle(self, flight: _Flight) -> None:
         while wait(flight.answers, _LOOK_SECONDS).not_done:
             self._give_up(self._flights)
-        outcomes = [_taken(answer) for answer in flight.answers]
-        self._feed.advance(flight.parcel.last)
-        passed = outcomes.count(None) * flight.parcel.units
+        parcel, outcomes = flight.parcel, [_outcome(answer) for answer in flight.answers]
+        for request, outcome in zip(parcel.requests, outcomes, strict=True):
+            self._count(FAILED_SPANS, self._feed.answered(request, _unknown(outcome)))
+        self._feed.advance(parcel.last)
+        passed = sum(isinstance(outcome, Unwanted) for outcome in outcomes) * parcel.units
         if passed:
             self._pass_over(passed)
-        self.delivered += outcomes.count(True) * flight.parcel.units
-        self._count(flight.parcel, outcomes)
+        for request, outcome in zip(parcel.requests, outcomes, strict=True):
+            if isinstance(outcome, Unwanted):
+                continue
+            spans = parcel.units if parcel.evaluations else span_count(request)
+            if outcome is None:
+                self._count(FAILED_SPANS, spans)
+            else:
+                self.delivered += parcel.units - len(outcome.unknown)
+                self._count(SENT_SPANS, spans - len(outcome.unknown))
 
-    def _count(self, parcel: Parcel, outcomes: Sequence[bool | None]) -> None:
-        for taken, request in zip(outcomes, parcel.requests, strict=True):
-            if taken is not None:
-                counter = SENT_SPANS if taken else FAILED_SPANS
-                self._tally.add(counter, span_count(request), exporter=self._exporter.name)
+    def _count(self, counter: Instrument, number: int) -> None:
+        if number:
+            self._tally.add(counter, number, exporter=self._exporter.name)
 
     def _pass_over(self, units: int) -> None:
         self._feed.passed_over(units)
@@ -113,9 +120,13 @@ class Lane:
             self._log.warning("passed_over", passed_over_so_far=self.passed_over)
 
 
-def _taken(answer: Future[bool]) -> bool | None:
-    """Return whether the destination took the request; None: it was passed over."""
+def _outcome(answer: Future[Response | None]) -> Response | Unwanted | None:
+    """Return what the destination said; None: it refused the request for good; Unwanted: that was passed over."""
     try:
         return answer.result()
-    except Unwanted:
-        return None
+    except Unwanted as passed_over:
+        return passed_over
+
+
+def _unknown(outcome: Response | Unwanted | None) -> tuple[int, ...]:
+    return outcome.unknown if isinstance(outcome, Response) else ()

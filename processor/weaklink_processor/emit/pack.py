@@ -17,7 +17,7 @@ def forward_parcels(rows: Sequence[ForwardRow]) -> list[Parcel]:
 
 def outbox_parcels(rows: Sequence[OutboxRow]) -> list[Parcel]:
     """Return parcels of one request each, of up to MAX_SPANS evaluator spans and about MAX_BYTES."""
-    return [Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk)) for chunk in _chunks(rows)]
+    return [Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk), evaluations=True) for chunk in _chunks(rows)]
 
 
 def _forwarded(row: ForwardRow) -> Iterator[bytes]:

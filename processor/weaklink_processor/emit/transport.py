@@ -1,8 +1,7 @@
 """What carries a request to a destination and brings its answer back: the seam between exporter and protocols."""
 
+from dataclasses import dataclass
 from typing import Protocol
-
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 LONGEST_DELAY = 3600.0
 """Seconds; a server that asks for more is asked again after an hour."""
@@ -20,10 +19,20 @@ class Failed(Exception):
         self.delay = None if delay is None else min(max(delay, 0.0), LONGEST_DELAY)
 
 
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a destination says of a request that it took."""
+
+    rejected: int = 0  # of its spans, for good
+    message: str = ""
+    unknown: tuple[int, ...] = ()
+    """Places in the request of the evaluations that it did not take, as it does not know (yet) what they are about."""
+
+
 class Transport(Protocol):
     """One destination's connections, for any number of threads."""
 
-    def send(self, request: bytes) -> ExportTraceServiceResponse:
+    def send(self, request: bytes) -> Response:
         """Make one attempt.
 
         Raises:

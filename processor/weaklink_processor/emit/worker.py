@@ -6,9 +6,10 @@ is sent exactly once, and at least once if the process dies or is stopped amid s
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow, Parcel
@@ -17,6 +18,13 @@ from weaklink_processor.emit.pack import forward_parcels, outbox_parcels
 from weaklink_processor.metrics import Tally
 
 _CLOSING_SECONDS = 0.2  # of the drain time, for calls in flight to be cancelled
+
+Tell: TypeAlias = Callable[[Feed[OutboxRow]], Feed[Parcel]]
+
+
+def as_spans(outbox: Feed[OutboxRow]) -> Feed[Parcel]:
+    """Tell evaluations as the EVALUATOR spans that they are."""
+    return outbox.map(outbox_parcels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +52,14 @@ class EmitWorker:
         window: int = 8,
         poll_seconds: float = 1.0,
         tally: Tally | None = None,
+        tell: Tell = as_spans,
     ) -> None:
-        """`window`: how many requests of each feed may be in flight."""
+        """`window`: how many requests of each feed may be in flight. `tell`: how evaluations become requests."""
         feeds: dict[str, Feed[Parcel]] = {}
         if forward:
             feeds["forward"] = forward.map(forward_parcels)
         if outbox:
-            feeds["outbox"] = outbox.map(outbox_parcels)
+            feeds["outbox"] = tell(outbox)
         self._exporter = exporter
         tally = tally or Tally()
         self._runners = {
