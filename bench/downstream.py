@@ -61,15 +61,16 @@ class Tally:
 class Verdicts:
     """Counts spans by instrumentation scope, and notes when the verdicts on traces come."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self.spans = Counter[str]()
+        self._clock = clock
         self._arrived: list[tuple[float, TraceKeys]] = []
         self._traces = set[bytes]()
         self._lock = threading.Lock()
 
     def take(self, request: bytes) -> None:
         """Count and note a request."""
-        moment = time.perf_counter()
+        moment = self._clock()
         message = ExportTraceServiceRequest.FromString(request)
         scopes = [scope for resource in message.resource_spans for scope in resource.scope_spans]
         judged = [s.trace_id for scope in scopes if scope.scope.name == EVALUATOR for s in scope.spans if _on_trace(s)]
@@ -85,7 +86,7 @@ class Verdicts:
         return len(self._traces)
 
     def arrived(self) -> tuple[TraceKeys, npt.NDArray[np.float64]]:
-        """Return a trace and a moment (time.perf_counter()) for each verdict on a trace, in order of arrival."""
+        """Return a trace and a moment of the clock for each verdict on a trace, in order of arrival."""
         with self._lock:
             arrived = list(self._arrived)
         keys = np.concatenate([np.empty(0, np.uint64), *(keys for _, keys in arrived)])

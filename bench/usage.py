@@ -68,8 +68,8 @@ class Usage:
         return Growth(self._median(begun, begun + third), self._median(ended - third, ended))
 
     def _median(self, begun: float, ended: float) -> float:
-        sizes = [size for moment, size in self._rss if begun <= moment <= ended]
-        return float(np.median(sizes or [float("nan")])) / 2**20
+        sizes = [size / 2**20 for moment, size in self._rss if begun <= moment <= ended]
+        return float(np.median(sizes)) if sizes else float("nan")
 
     def _look(self) -> None:
         """Find new processes, and note the CPU time of all."""
