@@ -26,6 +26,8 @@ from usage import Usage
 
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
+REST_SECONDS, BUSY = 2.0, 0.1
+"""A program rests when it has used less CPU than that in so many seconds."""
 TO_JUDGE = """
     SELECT count(*) FROM (
         SELECT DISTINCT trace_id FROM memory_operations EXCEPT SELECT trace_id FROM evaluations
@@ -154,7 +156,7 @@ def _process(
             if process.poll() is not None or time.monotonic() > deadline:
                 sys.exit(f"{command[0]} did not start; its log ends:\n{log.read_text()[-4000:]}")
             time.sleep(0.2)
-        usage.sample()
+        _rest(usage, deadline)
         yield usage
     finally:
         started = usage.root.children(recursive=True) if process.poll() is None else []
@@ -163,6 +165,14 @@ def _process(
         for each in left:
             each.kill()
         process.wait()
+
+
+def _rest(usage: Usage, deadline: float) -> None:
+    """Wait until a program that answers has done what it does at its start, some of it in processes of their own."""
+    before = -BUSY
+    while (used := sum(usage.cpu_seconds().values())) - before >= BUSY and time.monotonic() < deadline:
+        before = used
+        time.sleep(REST_SECONDS)
 
 
 def _rows(database: Path) -> int:
