@@ -9,6 +9,8 @@ One that is not installed is left out. README.md says how to install them.
 
 import argparse
 import json
+import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -116,6 +118,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where data is; default: the system's temporary folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # what was started ends too
     figures = {}
     for name, contender in contenders(chosen.collector, chosen.phoenix, chosen.mlflow).items():
         if chosen.only and name not in chosen.only:
@@ -124,6 +127,7 @@ def main() -> None:
             print(f"{name} is left out: {contender.missing}")
             continue
         spans = chosen.slow_spans if contender.is_slow else chosen.spans
+        print(f"{name}: {spans:,} spans", file=sys.stderr)
         figures[name] = run(contender, chosen.folder, spans, chosen.spans_per_request, chosen.in_flight)
     if chosen.json:
         print(json.dumps({"machine": machine(), "figures": {name: asdict(its) for name, its in figures.items()}}))
