@@ -22,7 +22,7 @@ from memledger.memledger import Memledger
 from memledger.models import MemledgerConfig, MemoryRecord
 from memledger.provenance.chain import build_chain
 
-from ingest import MILLION, machine
+from machine import MILLION, machine
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recognised

@@ -19,8 +19,8 @@ from random import Random
 
 import duckdb
 
-from ingest import MILLION, machine
 from load import Attributes, Trace, request_of
+from machine import MILLION, machine
 from weaklink_processor.queue import framing
 
 WEAKLINK = (sys.executable, "-m", "weaklink_processor")

@@ -1,4 +1,4 @@
-"""The load of the benchmarks: spans of agents at work, in requests that are made before time is taken.
+"""The load of the benchmarks: spans of agents at work, in requests that are made before time is taken (generator.py).
 
     python bench/load.py FILE.binpb [--spans 102400] [--spans-per-request 512]
 
@@ -7,28 +7,20 @@ memledger's memory spans, half writes with 0 to 3 parents among recent memories,
 """
 
 import argparse
-import asyncio
-import gc
 import hashlib
 import json
 import re
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from uuid import UUID
 
-import grpc
-import grpc.aio
 import numpy as np
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
+import numpy.typing as npt
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
@@ -38,14 +30,13 @@ Value = str | bool | int | float
 Attributes = dict[str, Value]
 Trace = list[tuple[str, Attributes]]
 """Spans by their names and attributes, the first above all others."""
+TraceKeys = npt.NDArray[np.uint64]
 
-METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 DISTINCT_SPANS = 102_400
 """Spans that are made; a longer run sends them again under other ids."""
 DAWN = 1_790_000_000_000_000_000  # nanoseconds: in 2026
 STEP = 1_000_000  # nanoseconds between two spans
 RECENT = 200  # memories that may be read and built upon
-BACKOFF_SECONDS = 0.1
 
 RESOURCE: Mapping[str, Value] = {
     "service.name": "agent",
@@ -71,17 +62,32 @@ class Template:
         # From each place on eight bytes as one number: cheaper to change than one by one.
         self._words = np.ndarray((len(payload) - CHANGED + 1,), np.uint64, self._bytes.data, strides=(1,))
         spans = SPAN_IDS.finditer(payload)
-        self._binary_at = np.array([start for span in spans for start in map(span.start, (1, 2, 3)) if start >= 0])
+        starts = [tuple(map(span.start, (1, 2, 3))) for span in spans]  # -1: no parent
+        self._binary_at = np.array([start for of_span in starts for start in of_span if start >= 0])
         self._binary = self._words[self._binary_at]
+        self._traces: TraceKeys = np.unique(self._words[[trace for trace, *_ in starts]])
         self._text_at = np.array([[found.start()] for found in TEXT_ID.finditer(payload)]) + np.arange(CHANGED)
         self._digits = np.searchsorted(HEX, self._bytes[self._text_at]).astype(np.uint8)
 
     def stamped(self, number: int) -> bytes:
         """Return the request of this pass: equal ids stay equal, and no id is one of another pass."""
-        mask = np.frombuffer(hashlib.blake2b(number.to_bytes(8), digest_size=CHANGED).digest(), np.uint8)
+        mask = _mask(number)
         self._words[self._binary_at] = self._binary ^ mask.view(np.uint64)
         self._bytes[self._text_at] = HEX[self._digits ^ (mask & 15)]
         return self._bytes.tobytes()
+
+    def traces(self, number: int) -> TraceKeys:
+        """Return which traces have spans in the request of this pass."""
+        return self._traces ^ _mask(number).view(np.uint64)
+
+
+def trace_keys(trace_ids: Iterable[bytes]) -> TraceKeys:
+    """Return what tells traces apart here: the first eight bytes of their ids."""
+    return np.frombuffer(b"".join(trace_id[:CHANGED] for trace_id in trace_ids), np.uint64)
+
+
+def _mask(number: int) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(hashlib.blake2b(number.to_bytes(8), digest_size=CHANGED).digest(), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,115 +280,6 @@ def _any_value(value: Value) -> AnyValue:
         case float():
             return AnyValue(double_value=value)
     return AnyValue(string_value=value)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to send to an OTLP/gRPC endpoint, HOST:PORT."""
-
-    endpoint: str
-    seconds: float
-    rate: float | None  # spans a second; None: as fast as they are acknowledged
-    spans_per_request: int
-    in_flight: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What became of it. Moments are time.perf_counter(), which all processes share."""
-
-    begun: float
-    ended: float
-    acknowledged: int  # spans
-    refused: int  # spans
-    refusals: dict[str, int]  # calls by what the service said
-    bytes_per_span: float
-    latency_ms: dict[str, float]
-    cpu_seconds: float
-
-
-def offer(plan: Plan, control: Connection) -> None:
-    """Be the generator process: prepare, say so, and once told send and answer with Sent."""
-    count = -(-DISTINCT_SPANS // plan.spans_per_request)
-    templates = [Template(request) for request in islice(requests(plan.spans_per_request), count)]
-    gc.freeze()
-    asyncio.run(_Sender(plan, templates).run(control))
-
-
-async def _moment(due: float) -> float:
-    """Wait until a request is due, and return from when its latency counts.
-
-    One that is late counts from when it was due, so that a pause of the service is not overlooked.
-    """
-    early = due - time.perf_counter()
-    if early <= 0:
-        return due
-    await asyncio.sleep(early)
-    return time.perf_counter()
-
-
-class _Sender:
-    """Several unary calls at a time, from one event loop."""
-
-    def __init__(self, plan: Plan, templates: Sequence[Template]) -> None:
-        self._plan, self._templates = plan, templates
-        self._turn = 0
-        self._begun = 0.0
-        self._acknowledged = self._refused = self._bytes = 0
-        self._refusals = Counter[str]()
-        self._latencies: list[float] = []
-
-    async def run(self, control: Connection) -> None:
-        async with grpc.aio.insecure_channel(self._plan.endpoint) as channel:
-            await channel.channel_ready()
-            export: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHOD, None, None)
-            control.send("ready")
-            control.recv()
-            cpu, self._begun = time.process_time(), time.perf_counter()
-            await asyncio.gather(*(self._send(export) for _ in range(self._plan.in_flight)))
-            control.send(self._sent(time.perf_counter(), time.process_time() - cpu))
-
-    async def _send(self, export: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]") -> None:
-        while claimed := self._claim():
-            turn, due = claimed
-            begun = await _moment(due)
-            number, place = divmod(turn, len(self._templates))
-            request = self._templates[place].stamped(number)
-            try:
-                response = ExportTraceServiceResponse.FromString(await export(request))
-            except grpc.aio.AioRpcError as error:
-                self._refused += self._plan.spans_per_request
-                self._refusals[f"{error.code().name}: {error.details()}"] += 1
-                await asyncio.sleep(BACKOFF_SECONDS)
-                continue
-            self._latencies.append(time.perf_counter() - begun)
-            rejected = response.partial_success.rejected_spans
-            self._refused += rejected
-            self._acknowledged += self._plan.spans_per_request - rejected
-            self._bytes += len(request)
-
-    def _claim(self) -> tuple[int, float] | None:
-        """Return the number of the next request and when it is due; None at the end."""
-        now, end = time.perf_counter(), self._begun + self._plan.seconds
-        rate, turn = self._plan.rate, self._turn
-        due = self._begun + turn * self._plan.spans_per_request / rate if rate else now
-        if max(now, due) >= end:
-            return None
-        self._turn += 1
-        return turn, due
-
-    def _sent(self, ended: float, cpu_seconds: float) -> Sent:
-        p50, p99, most = np.percentile(self._latencies or [float("nan")], (50, 99, 100)) * 1000
-        return Sent(
-            begun=self._begun,
-            ended=ended,
-            acknowledged=self._acknowledged,
-            refused=self._refused,
-            refusals=dict(self._refusals),
-            bytes_per_span=self._bytes / max(self._acknowledged, 1),
-            latency_ms={"p50": float(p50), "p99": float(p99), "max": float(most)},
-            cpu_seconds=cpu_seconds,
-        )
 
 
 def main() -> None:

@@ -195,7 +195,8 @@ class State:
 
     def issue(self, spans: Sequence[Issued]) -> None:
         """Put EVALUATOR spans into the outbox, and remember their ids."""
-        rows = pa.Table.from_pylist([asdict(span) for span in spans], schema=ISSUED_SCHEMA)
+        columns = {name: [getattr(span, name) for span in spans] for name in ISSUED_SCHEMA.names}
+        rows = pa.table(columns, ISSUED_SCHEMA)
         self.connection.register("issuing", rows)
         self.connection.execute("INSERT INTO issued SELECT CAST(trace_id AS UUID), span_id FROM issuing")
         self.connection.execute(

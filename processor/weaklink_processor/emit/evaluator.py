@@ -7,10 +7,10 @@ Attribute names: memledger's evaluators (`eval.*`), OpenInference (`openinferenc
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from weaklink_analysis.evaluation import Evaluation
@@ -18,6 +18,8 @@ from weaklink_analysis.evaluation import Evaluation
 _Value = str | bool | float
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIELDS: Mapping[type, str] = {str: "string_value", bool: "bool_value"}
+"""Of an AnyValue, by type; what is neither is a number."""
 _OUTCOMES = {True: "pass", False: "fail", None: None}
 
 
@@ -25,7 +27,7 @@ def evaluator_span(evaluation: Evaluation) -> Span:
     """Return the span that tells a backend of this revision; null scores have no score, passed or outcome attribute."""
     trace_id, target = bytes.fromhex(evaluation.trace_id), bytes.fromhex(evaluation.span_id)
     time = _unix_nano(evaluation.evaluated_at)
-    return Span(
+    span = Span(
         trace_id=trace_id,
         span_id=evaluator_span_id(evaluation),
         # GenAI events: an evaluation SHOULD be parented to the span it evaluates; without a parent
@@ -35,14 +37,11 @@ def evaluator_span(evaluation: Evaluation) -> Span:
         kind=Span.SPAN_KIND_INTERNAL,
         start_time_unix_nano=time,
         end_time_unix_nano=time,
-        attributes=_key_values(_eval(evaluation) | _annotation(evaluation)),
-        events=[
-            Span.Event(
-                time_unix_nano=time, name="gen_ai.evaluation.result", attributes=_key_values(_gen_ai(evaluation))
-            )
-        ],
         links=[Span.Link(trace_id=trace_id, span_id=target)],
     )
+    _fill(span.attributes, _eval(evaluation) | _annotation(evaluation))
+    _fill(span.events.add(time_unix_nano=time, name="gen_ai.evaluation.result").attributes, _gen_ai(evaluation))
+    return span
 
 
 def evaluator_span_id(evaluation: Evaluation) -> bytes:
@@ -103,7 +102,11 @@ def _metadata(evaluation: Evaluation) -> str:
         "threshold": evaluation.threshold,
         "score_effective": evaluation.score_effective,
         "span_count": evaluation.span_count,
-        "checks": [asdict(check) for check in evaluation.checks],
+        # Not asdict, which copies deeply: it would take a third of the time that a span takes.
+        "checks": [
+            {"name": check.name, "passed": check.passed, "weight": check.weight, "detail": check.detail}
+            for check in evaluation.checks
+        ],
     }
     return json.dumps(values, ensure_ascii=False)
 
@@ -117,18 +120,11 @@ def _gen_ai(evaluation: Evaluation) -> dict[str, _Value | None]:
     }
 
 
-def _key_values(attributes: Mapping[str, _Value | None]) -> list[KeyValue]:
-    return [KeyValue(key=key, value=_any_value(value)) for key, value in attributes.items() if value is not None]
-
-
-def _any_value(value: _Value) -> AnyValue:
-    match value:
-        case str():
-            return AnyValue(string_value=value)
-        case bool():  # before the numbers: a bool is an int
-            return AnyValue(bool_value=value)
-        case _:
-            return AnyValue(double_value=value)
+def _fill(pairs: RepeatedCompositeFieldContainer[KeyValue], attributes: Mapping[str, _Value | None]) -> None:
+    # In place: a message of its own for each pair and each value would take twice as long.
+    for key, value in attributes.items():
+        if value is not None:
+            setattr(pairs.add(key=key).value, _FIELDS.get(type(value), "double_value"), value)
 
 
 def _unix_nano(time: datetime) -> int:
