@@ -1,0 +1,59 @@
+"""A convention's model as part of a query, once it is known to be one."""
+
+from functools import cache
+
+import duckdb
+
+from weaklink_analysis.conventions import OPERATION_COLUMNS
+from weaklink_analysis.conventions.convention import Convention
+
+_OTHERWISE = {"ordinal": "0", "counted": "kind IN ('write', 'read', 'outcome', 'lineage')"}
+"""What a column is that the model does not yield; the others are null."""
+
+
+def quoted(name: str) -> str:
+    """The name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def select(convention: Convention, place: int) -> str:
+    """The query of what the convention recognises: OPERATION_COLUMNS, its name, and its place in the precedence.
+
+    It selects from relations of the names that `lent` gives.
+    """
+    known = columns(convention)
+    chosen = ", ".join(
+        f"CAST({column if column in known else _OTHERWISE.get(column, 'NULL')} AS {kind}) AS {column}"
+        for column, kind in OPERATION_COLUMNS.items()
+    )
+    asked = ", ".join(f"{name} AS (FROM {lent(name, place)})" for name, _ in convention.relations())
+    label = convention.name.replace("'", "''")
+    return f"(WITH {asked} SELECT {chosen}, '{label}' AS convention, {place} AS place FROM (\n{convention.sql}\n))"
+
+
+def lent(relation: str, place: int) -> str:
+    """The name on the connection of what the model of the convention at this place knows as `relation`."""
+    return f"{relation}_{place}"
+
+
+@cache
+def columns(convention: Convention) -> dict[str, str]:
+    """The columns that the model yields, with their types.
+
+    Raises:
+        duckdb.Error: it is no query of the relations that it may select from.
+    """
+    with sandbox(convention) as connection:
+        return {name: str(kind) for name, kind, *_ in connection.execute(f"DESCRIBE {convention.sql}").fetchall()}
+
+
+def sandbox(convention: Convention) -> duckdb.DuckDBPyConnection:
+    """A database that has the model's relations, all empty, and can reach nothing else."""
+    connection = duckdb.connect(
+        config={"threads": 1, "enable_external_access": False, "python_enable_replacements": False}
+    )
+    for name, made in convention.relations():
+        described = ", ".join(f"{quoted(column)} {kind}" for column, kind in made)
+        connection.execute(f"CREATE TABLE {name} ({described})")
+    connection.execute("SET lock_configuration = true")
+    return connection
