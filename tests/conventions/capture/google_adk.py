@@ -56,7 +56,7 @@ async def work() -> None:
         message = Content(role="user", parts=[Part(text=query)])
         async for _ in runner.run_async(user_id=USER, session_id="incident-7", new_message=message):
             pass
-    os.environ[CAPTURE] = "NO_CONTENT"
+    os.environ |= {CAPTURE: "NO_CONTENT", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS": "false"}
     message = Content(role="user", parts=[Part(text="pool")])
     async for _ in runner.run_async(
         user_id=USER, session_id="incident-7", new_message=message, run_config=RunConfig()

@@ -24,9 +24,10 @@ class StubLlm:
     """Extracts the same facts from each message."""
 
     def generate_response(self, messages: Any, **_: Any) -> str:
-        """As mem0's prompt wants it."""
+        """As the prompts of mem0 1 (`facts`, then `memory` with `event`) and of mem0 2 (`memory`) want it."""
         del messages
-        return json.dumps({"memory": [{"id": str(number), "text": fact} for number, fact in enumerate(FACTS)]})
+        memory = [{"id": str(number), "text": fact, "event": "ADD"} for number, fact in enumerate(FACTS)]
+        return json.dumps({"facts": FACTS, "memory": memory})
 
 
 @contextmanager
