@@ -28,6 +28,10 @@ class S:
     error: bool = False
     service: str = "svc"
     environment: str = ""
+    links: Sequence[Mapping[str, Value]] = ()
+    """Attributes of each link, all of them to another trace."""
+    events: Sequence[tuple[str, Mapping[str, Value]]] = ()
+    """Name and attributes of each."""
 
 
 def write(trace: int, span: int, memory: str, confidence: Value | None, at: float = 0.0, **more: object) -> S:
@@ -93,9 +97,15 @@ def _span(s: S) -> Span:
         name=s.name,
         start_time_unix_nano=DAWN + int(s.start * SECOND),
         end_time_unix_nano=DAWN + int(s.end * SECOND),
-        attributes=[_key_value(key, value) for key, value in s.attributes.items()],
+        attributes=_key_values(s.attributes),
         status=Status(code=Status.STATUS_CODE_ERROR) if s.error else None,
+        links=[Span.Link(trace_id=trace_id(9), span_id=span_id(9), attributes=_key_values(link)) for link in s.links],
+        events=[Span.Event(name=name, attributes=_key_values(attributes)) for name, attributes in s.events],
     )
+
+
+def _key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
+    return [_key_value(key, value) for key, value in attributes.items()]
 
 
 def _key_value(key: str, value: Value) -> KeyValue:

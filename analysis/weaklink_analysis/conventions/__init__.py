@@ -7,6 +7,7 @@ OPERATION_COLUMNS. Where several conventions know a span, the first in CONVENTIO
 """
 
 from weaklink_analysis.conventions.convention import Convention
+from weaklink_analysis.conventions.frameworks import FRAMEWORKS, RETRIEVAL
 
 OPERATION_COLUMNS = {
     "row_id": "BIGINT",  # the span
@@ -51,6 +52,7 @@ CONVENTIONS = (
             "memledger.result_count",
         ),
     ),
+    *FRAMEWORKS,
     Convention(
         "genai",
         reads=(
@@ -74,7 +76,9 @@ CONVENTIONS = (
             "delete_memory_store",
         ),
     ),
+    *RETRIEVAL,
 )
+"""The most specific first."""
 
 CONTEXT_ATTRIBUTES = (
     "gen_ai.agent.id",

@@ -1,5 +1,6 @@
 """A convention's model as part of a query, once it is known to be one."""
 
+from collections.abc import Collection
 from functools import cache
 
 import duckdb
@@ -7,6 +8,19 @@ import duckdb
 from weaklink_analysis.conventions import OPERATION_COLUMNS
 from weaklink_analysis.conventions.convention import Convention
 
+_SAID = {
+    "memory_type": "json_extract_string(said, '$.type')",
+    "namespace": "json_extract_string(said, '$.namespace')",
+    "record_agent": "coalesce(json_extract_string(said, '$.created_by'), json_extract_string(said, '$.agent_id'))",
+    "record_session": "json_extract_string(said, '$.session_id')",
+    "raw_confidence": "json_extract_string(said, '$.confidence')",
+    "hedged": "json_extract_string(said, '$.hedged') = 'true'",
+    "parents_json": "CAST(json_extract(said, '$.derived_from') AS VARCHAR)",
+}
+"""What a record's `metadata`, where a model yields such a column, says of other columns: that goes first."""
+_METADATA = """,
+    CASE WHEN json_valid(metadata) THEN CASE WHEN json_type(metadata) = 'OBJECT' THEN json(metadata) END END AS said
+"""
 _OTHERWISE = {"ordinal": "0", "counted": "kind IN ('write', 'read', 'outcome', 'lineage')"}
 """What a column is that the model does not yield; the others are null."""
 
@@ -23,12 +37,20 @@ def select(convention: Convention, place: int) -> str:
     """
     known = columns(convention)
     chosen = ", ".join(
-        f"CAST({column if column in known else _OTHERWISE.get(column, 'NULL')} AS {kind}) AS {column}"
-        for column, kind in OPERATION_COLUMNS.items()
+        f"CAST({_column(column, known)} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items()
     )
     asked = ", ".join(f"{name} AS (FROM {lent(name, place)})" for name, _ in convention.relations())
     label = convention.name.replace("'", "''")
-    return f"(WITH {asked} SELECT {chosen}, '{label}' AS convention, {place} AS place FROM (\n{convention.sql}\n))"
+    return (
+        f"(WITH {asked} SELECT {chosen}, '{label}' AS convention, {place} AS place "
+        f"FROM (SELECT *{_METADATA if 'metadata' in known else ''} FROM (\n{convention.sql}\n)))"
+    )
+
+
+def _column(column: str, known: Collection[str]) -> str:
+    said = _SAID.get(column) if "metadata" in known else None
+    ways = (said, column if column in known else None, _OTHERWISE.get(column), "NULL")
+    return f"coalesce({', '.join(way for way in ways if way)})"
 
 
 def lent(relation: str, place: int) -> str:
