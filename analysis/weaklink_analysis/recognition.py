@@ -1,7 +1,9 @@
 """What the spans of a batch say of memory: a function of the batch alone, so it can be done ahead of the analysis."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import duckdb
 import numpy as np
@@ -18,6 +20,7 @@ from weaklink_analysis.operations import Matcher
 CONTEXT = ("span_kind", "agent_id", "session_id")
 """What the `spans` view shows of a span as the span itself carries it, beside SPAN_SCHEMA."""
 
+LOGGER = logging.getLogger(__name__)
 NOTHING = "SELECT {}, '' AS convention, 0 AS place LIMIT 0".format(
     ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
 )
@@ -105,14 +108,56 @@ class Recogniser:
         selects = []
         for place, convention in enumerate(self._conventions):
             rows = candidates(convention, batch, picked)
-            if len(rows):
-                for name, relation in relations(convention, batch, picked, rows).items():
-                    cursor.register(lent(name, place), relation)
+            lend = partial(_lend, cursor, convention, place, batch, picked)
+            if len(rows) and convention.own_sql is not None:
+                selects += _made(cursor, convention, place, lend, rows)
+            elif len(rows):
+                lend(rows)
                 selects.append(select(convention, place))
         if len(selects) < 2:  # noqa: PLR2004 - with one there is nothing to choose
             return "".join(selects) or NOTHING
         union = " UNION ALL ".join(selects)
         return f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
+
+
+def _lend(
+    cursor: duckdb.DuckDBPyConnection,
+    convention: Convention,
+    place: int,
+    batch: SpanBatch,
+    picked: pa.Table,
+    rows: npt.NDArray[np.int64],
+) -> None:
+    """Have what the convention's model selects from, of the candidates in these rows."""
+    for name, relation in relations(convention, batch, picked, rows).items():
+        cursor.register(lent(name, place), relation)
+
+
+def _made(
+    cursor: duckdb.DuckDBPyConnection,
+    convention: Convention,
+    place: int,
+    lend: Callable[[npt.NDArray[np.int64]], None],
+    rows: npt.NDArray[np.int64],
+) -> list[str]:
+    """The queries of what a user's model makes of these candidates; a span on which it fails is none of its."""
+    made = f"recognised_{place}_{rows[0]}_{len(rows)}"
+    lend(rows)
+    try:
+        cursor.execute(f"CREATE TEMP TABLE {made} AS {select(convention, place)}")
+    except duckdb.Error as error:
+        if len(rows) == 1:
+            _warn(convention.name, type(error).__name__)
+            return []
+        halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+        return [query for half in halves for query in _made(cursor, convention, place, lend, half)]
+    return [f"(FROM {made})"]
+
+
+@cache
+def _warn(convention: str, error: str) -> None:
+    """Say once that a user's model failed; DuckDB's own message has values of spans."""
+    LOGGER.warning("convention %s fails on some spans (%s): it does not count for them", convention, error)
 
 
 def _incoming(batch: SpanBatch, picked: pa.Table) -> pa.Table:

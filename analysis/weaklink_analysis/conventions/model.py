@@ -1,5 +1,6 @@
 """A convention's model as part of a query, once it is known to be one."""
 
+import re
 from collections.abc import Collection
 from functools import cache
 
@@ -8,6 +9,9 @@ import duckdb
 from weaklink_analysis.conventions import OPERATION_COLUMNS
 from weaklink_analysis.conventions.convention import Convention
 
+_TAIL = re.compile(r";(\s|--[^\n]*(\n|\Z))*\Z")
+METADATA = "metadata"
+"""A column that a model may yield beside OPERATION_COLUMNS: a JSON object, as text, of what is said of the record."""
 _SAID = {
     "memory_type": "json_extract_string(said, '$.type')",
     "namespace": "json_extract_string(said, '$.namespace')",
@@ -18,9 +22,11 @@ _SAID = {
     "parents_json": "CAST(json_extract(said, '$.derived_from') AS VARCHAR)",
 }
 """What a record's `metadata`, where a model yields such a column, says of other columns: that goes first."""
-_METADATA = """,
+_PARSED = """,
     CASE WHEN json_valid(metadata) THEN CASE WHEN json_type(metadata) = 'OBJECT' THEN json(metadata) END END AS said
 """
+KINDS = ("write", "read", "get", "delete", "outcome", "lineage", "conflict", "other")
+"""What operations.py knows; a row of another kind is none."""
 _OTHERWISE = {"ordinal": "0", "counted": "kind IN ('write', 'read', 'outcome', 'lineage')"}
 """What a column is that the model does not yield; the others are null."""
 
@@ -37,18 +43,23 @@ def select(convention: Convention, place: int) -> str:
     """
     known = columns(convention)
     chosen = ", ".join(
-        f"CAST({_column(column, known)} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items()
+        f"CAST({_column(column, known, own=convention.own_sql is not None)} AS {kind}) AS {column}"
+        for column, kind in OPERATION_COLUMNS.items()
     )
     asked = ", ".join(f"{name} AS (FROM {lent(name, place)})" for name, _ in convention.relations())
     label = convention.name.replace("'", "''")
+    model = _TAIL.sub("", convention.sql)
     return (
         f"(WITH {asked} SELECT {chosen}, '{label}' AS convention, {place} AS place "
-        f"FROM (SELECT *{_METADATA if 'metadata' in known else ''} FROM (\n{convention.sql}\n)))"
+        f"FROM (SELECT *{_PARSED if METADATA in known else ''} FROM (\n{model}\n)) WHERE kind IN {KINDS})"
     )
 
 
-def _column(column: str, known: Collection[str]) -> str:
-    said = _SAID.get(column) if "metadata" in known else None
+def _column(column: str, known: Collection[str], *, own: bool) -> str:
+    if column == "ordinal" and own:  # two rows of a span with one ordinal would be one row of the engine's
+        order = ", ".join(key for key in ("ordinal", "memory_id", "kind") if key in known)
+        return f"row_number() OVER (PARTITION BY row_id ORDER BY {order}) - 1"
+    said = _SAID.get(column) if METADATA in known else None
     ways = (said, column if column in known else None, _OTHERWISE.get(column), "NULL")
     return f"coalesce({', '.join(way for way in ways if way)})"
 
