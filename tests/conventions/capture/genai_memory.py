@@ -1,4 +1,4 @@
-"""Memory spans as the OpenTelemetry GenAI conventions have them: `records` as a JSON string, and as a structured value."""
+"""Memory spans by the OpenTelemetry GenAI conventions: `records` as a JSON string, and as a structured value."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Retrieval spans as the OpenTelemetry GenAI conventions have them."""
+"""Retrieval spans by the OpenTelemetry GenAI conventions: documents as a JSON string, and as a structured value."""
 
 import json
 
