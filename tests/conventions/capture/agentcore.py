@@ -1,7 +1,7 @@
 """AWS AgentCore's MemoryClient under ADOT's botocore instrumentation, on answers that botocore's Stubber gives."""
 
-import datetime
 import os
+from datetime import UTC, datetime
 
 os.environ |= {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-west-2"}
 
@@ -12,7 +12,7 @@ from capture.recorder import Recorder
 from opentelemetry.instrumentation.botocore import BotocoreInstrumentor
 
 MEMORY = "ops-Ab12Cd34Ef"
-NOW = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
 EVENT = {
     "memoryId": MEMORY,
     "actorId": "user-1",
@@ -45,9 +45,7 @@ def work(client: MemoryClient, stubber: Stubber) -> None:
     stubber.add_response("batch_create_memory_records", created, {"memoryId": MEMORY, "records": ANY})
     client.gmdp_client.batch_create_memory_records(
         memoryId=MEMORY,
-        records=[
-            {"requestIdentifier": "1", "namespaces": ["/ops"], "content": {"text": "as it is"}, "timestamp": NOW}
-        ],
+        records=[{"requestIdentifier": "1", "namespaces": ["/ops"], "content": {"text": "as it is"}, "timestamp": NOW}],
     )
     stubber.add_client_error("retrieve_memory_records", "ResourceNotFoundException", "no such memory", 404)
     client.retrieve_memories("gone-Ab12Cd34Ef", namespace="/ops", query="pool")

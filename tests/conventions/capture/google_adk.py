@@ -27,7 +27,9 @@ class ScriptedModel(BaseLlm):
     """Looks into memory for each user message, then answers."""
 
     async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False  # noqa: FBT001, FBT002 - as the base class has it
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: FBT001, FBT002 - as the base class has it
     ) -> AsyncGenerator[LlmResponse, None]:
         """One response a call."""
         del stream
@@ -58,9 +60,7 @@ async def work() -> None:
             pass
     os.environ |= {CAPTURE: "NO_CONTENT", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS": "false"}
     message = Content(role="user", parts=[Part(text="pool")])
-    async for _ in runner.run_async(
-        user_id=USER, session_id="incident-7", new_message=message, run_config=RunConfig()
-    ):
+    async for _ in runner.run_async(user_id=USER, session_id="incident-7", new_message=message, run_config=RunConfig()):
         pass
 
 

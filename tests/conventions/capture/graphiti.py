@@ -16,6 +16,7 @@ from graphiti_core.driver.kuzu_driver import KuzuDriver
 from graphiti_core.embedder.client import EmbedderClient
 from graphiti_core.llm_client.client import LLMClient
 from graphiti_core.nodes import EpisodeType
+from graphiti_core.search import search
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "ExtractedEntities": {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in ("pool", "server")]},
@@ -68,6 +69,11 @@ class EqualRanker(CrossEncoderClient):
         return [(passage, 0.5) for passage in passages]
 
 
+async def no_index(*_: Any, **__: Any) -> list[Any]:
+    """Kuzu's full-text extension would be downloaded."""
+    return []
+
+
 async def work(graphiti: Graphiti) -> None:
     """A write, a read that finds a fact, one that finds none, a failure."""
     await graphiti.build_indices_and_constraints()
@@ -79,20 +85,24 @@ async def work(graphiti: Graphiti) -> None:
         source=EpisodeType.message,
         group_id="ops",
     )
-    print(await graphiti.search("pool", group_ids=["ops"], num_results=2))
-    print(await graphiti.search("weather", group_ids=["nobody"], num_results=2))
+    await graphiti.search("pool", group_ids=["ops"], num_results=2)
+    await graphiti.search("weather", group_ids=["nobody"], num_results=2)
     ANSWERS.clear()
-    with suppress(KeyError):
+    with suppress(RuntimeError):  # its tracer raises that in place of any error
         await graphiti.add_episode(
             name="fail", episode_body="user: x", source_description="chat", reference_time=NOW, group_id="ops"
         )
 
 
 recorder = Recorder("graphiti")
+for found in ("edge", "node", "episode", "community"):
+    setattr(search, f"{found}_fulltext_search", no_index)
+driver = KuzuDriver()
+driver._database = "ops"  # 0.31.1 asks each driver for it, and this one has none
 asyncio.run(
     work(
         Graphiti(
-            graph_driver=KuzuDriver(),
+            graph_driver=driver,
             llm_client=ScriptedLlm(None),
             embedder=EqualEmbedder(),
             cross_encoder=EqualRanker(),
@@ -100,4 +110,4 @@ asyncio.run(
         )
     )
 )
-recorder.write()
+recorder.write(only=("graphiti.add_episode", "graphiti.search"))

@@ -1,4 +1,4 @@
-"""Latitude's memory telemetry: what its own memory helper emits, with content captured and, for the last read, without."""
+"""What Latitude's own memory helper emits, with content captured and, for the last read, without."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ async def work(latitude: Latitude) -> None:
     memory.create(record_id="mem-1", records=FACTS[:1])
     memory.upsert(records=FACTS)
     await memory.search(query="pool", execute=find, records_from_result=lambda found: found)
-    memory.search(query="weather", execute=lambda: [], records_from_result=lambda found: found)
+    memory.search(query="weather", execute=list, records_from_result=lambda found: found)
     memory.search(query="weather", records=[])
     memory.search(query="pool", records=FACTS, capture_content=False)
     memory.delete(record_id="mem-1")
@@ -50,8 +50,6 @@ async def work(latitude: Latitude) -> None:
 
 os.environ["LATITUDE_TELEMETRY_URL"] = "http://localhost:9"
 recorder = Recorder("latitude")
-client = Latitude(
-    api_key="none", project="none", tracer_provider=recorder.provider, exporter=InMemorySpanExporter()
-)
+client = Latitude(api_key="none", project="none", tracer_provider=recorder.provider, exporter=InMemorySpanExporter())
 asyncio.run(work(client))
 recorder.write()

@@ -15,9 +15,7 @@ MESSAGE = [{"role": "user", "content": "The pool is full. 200 connections would 
 
 def work(memory: Memory) -> None:
     """A write of two, a read that finds both, one that finds none, one memory's life, a failure."""
-    added = memory.add(
-        MESSAGE, user_id="user-1", agent_id="triage", run_id="incident-7", metadata={"confidence": 0.3}
-    )
+    added = memory.add(MESSAGE, user_id="user-1", agent_id="triage", run_id="incident-7", metadata={"confidence": 0.3})
     memory_id = added["results"][0]["id"]
     memory.search("the pool", filters={"agent_id": "triage"})
     memory.search("the pool", filters={"agent_id": "nobody"})

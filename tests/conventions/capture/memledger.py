@@ -5,10 +5,10 @@ import hashlib
 import tempfile
 from contextlib import suppress
 
+from capture.recorder import Recorder
 from memledger import Memledger
 from memledger.telemetry import instrument
 from memledger.telemetry.memory_spans import memory_span
-from capture.recorder import Recorder
 
 DIMENSIONS = 32
 
@@ -24,7 +24,7 @@ class HashEmbedder:
 
 
 async def work(ledger: Memledger) -> None:
-    """Two writes, a read that finds both, a read that finds none, a recall, an outcome, a confidence of 1.5, a failure."""
+    """Two writes, reads that find both and none, a recall, an outcome, a confidence of 1.5, a failure."""
     guess = await ledger.add(
         "the connection pool may be exhausted",
         namespace="/ops",

@@ -1,5 +1,6 @@
 """OpenInference's LangChain instrumentation on a retriever of LangChain's own base class, over two fixed documents."""
 
+import asyncio
 from contextlib import suppress
 
 from capture.recorder import Recorder
@@ -50,10 +51,7 @@ async def work() -> None:
         retriever.invoke("fail")
 
 
-if __name__ == "__main__":
-    import asyncio
-
-    recorder = Recorder("openinference_langchain")
-    LangChainInstrumentor().instrument(tracer_provider=recorder.provider)
-    asyncio.run(work())
-    recorder.write()
+recorder = Recorder("openinference_langchain")
+LangChainInstrumentor().instrument(tracer_provider=recorder.provider)
+asyncio.run(work())
+recorder.write()
