@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-Value = str | bool | int | float | Sequence[str]
+Value = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
 
 SECOND = 1_000_000_000
 DAWN = 1_790_000_000 * SECOND
@@ -109,15 +109,19 @@ def _key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
 
 
 def _key_value(key: str, value: Value) -> KeyValue:
+    return KeyValue(key=key, value=_any_value(value))
+
+
+def _any_value(value: Value) -> AnyValue:
     match value:
         case bool():
-            any_value = AnyValue(bool_value=value)
+            return AnyValue(bool_value=value)
         case int():
-            any_value = AnyValue(int_value=value)
+            return AnyValue(int_value=value)
         case float():
-            any_value = AnyValue(double_value=value)
+            return AnyValue(double_value=value)
         case str():
-            any_value = AnyValue(string_value=value)
-        case _:
-            any_value = AnyValue(array_value=ArrayValue(values=[AnyValue(string_value=item) for item in value]))
-    return KeyValue(key=key, value=any_value)
+            return AnyValue(string_value=value)
+        case Mapping():
+            return AnyValue(kvlist_value=KeyValueList(values=_key_values(value)))
+    return AnyValue(array_value=ArrayValue(values=map(_any_value, value)))

@@ -250,7 +250,7 @@ def _analyst(
         outbox = Outbox(queue, state, _destinations(config, state, settings), [ANALYST], tally)
         step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
-        recogniser = Recogniser(scratch(), matchers, (*_own_conventions(config), *CONVENTIONS))
+        recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
         analyst = Analyst(
             queue,
@@ -269,12 +269,14 @@ def _analyst(
         outbox.stop(_EMIT_DRAIN_SECONDS)
 
 
-def _own_conventions(config: Config) -> "Sequence[Convention]":
+def own_conventions(config: Config) -> "Sequence[Convention]":
     """Build the user's conventions.
 
     Raises:
         UsageError: one cannot be read or run.
     """
+    if not config.analysis.conventions:
+        return []
     from weaklink_analysis.conventions.convention import Convention
     from weaklink_analysis.conventions.own import faults
 

@@ -53,20 +53,40 @@ FRAMEWORKS = (
     ),
     Convention(
         "cognee",
-        names=("cognee.api.remember", "cognee.api.recall", "memory.store", "memory.retrieve", "memory.delete"),
-        also=("memory.system", "memory.collection", "cognee.dataset.name", "cognee.session.id", "cognee.result.count"),
+        names=(
+            *("cognee.api.remember", "cognee.api.recall", "cognee.session.add_qa"),
+            *("memory.store", "memory.retrieve", "memory.delete"),
+        ),
+        also=(
+            *("memory.system", "memory.collection", "cognee.dataset.name", "cognee.session.id"),
+            *("cognee.result.count", "cognee.operation.mode"),
+        ),
     ),
     Convention(
         "memory_semconv",
-        names=("memory.write", "memory.read", "memory.consolidate", "memory.invalidate"),
-        also=("memory.system", "memory.operation", "memory.collection", "memory.result.count"),
+        names=(
+            *("memory.write", "memory.read", "memory.consolidate", "memory.invalidate"),
+            *("memory.add", "memory.search", "memory.update", "memory.delete"),
+        ),
+        also=(
+            *("memory.system", "memory.operation", "memory.collection", "memory.cube.id", "memory.session.id"),
+            *("memory.result.count", "memory.results.count"),
+        ),
     ),
     Convention(
         "graphiti",
-        names=("graphiti.add_episode", "graphiti.add_episode_bulk", "graphiti.search.*"),
-        also=("episode.uuid", "group_id"),
+        names=("graphiti.add_episode", "graphiti.add_episode_bulk", "graphiti.search.execute_scopes"),
+        also=(
+            *("episode.uuid", "group_id"),
+            *("result.edges", "result.nodes", "result.episodes", "result.communities"),
+        ),
     ),
-    Convention("mastra", names=("memory: save", "memory: recall")),
+    Convention(
+        "mastra",
+        reads=("mastra.span.type",),
+        only=("memory_operation",),
+        also=("mastra.memory_operation.input",),
+    ),
 )
 """Of frameworks: they go before GenAI."""
 

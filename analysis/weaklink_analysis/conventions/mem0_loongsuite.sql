@@ -21,13 +21,19 @@ WITH operations AS (
             "gen_ai.memory.output.messages", '''(?:[^''\\]|\\.)*''|"(?:[^"\\]|\\.)*"|[^''"]+'
         ) AS pieces
     FROM candidates
+    WHERE "gen_ai.memory.operation" IS NOT NULL  -- Mastra's spans are memory_operation, too
 ),
 answered AS (
     SELECT
         *,
+        -- The same as JSON: a text's escapes are JSON's, but for \', \xNN and \UNNNNNNNN.
         array_to_string(list_transform(pieces, lambda piece: CASE
             WHEN piece[1] IN ('''', '"') THEN '"' || regexp_replace(
-                replace(replace(piece[2:-2], '\''', ''''), '"', '\"'), '\\x([0-9a-f]{2})', '\\u00\1', 'g'
+                regexp_replace(
+                    CASE piece[1] WHEN '"' THEN piece[2:-2] ELSE replace(replace(piece[2:-2], '\''', ''''), '"', '\"') END,
+                    '\\x([0-9a-f]{2})', '\\u00\1', 'g'
+                ),
+                '\\U[0-9a-f]{8}', '?', 'g'
             ) || '"'
             ELSE replace(replace(replace(piece, 'None', 'null'), 'True', 'true'), 'False', 'false')
         END), '') AS answer
