@@ -84,7 +84,9 @@ def _named(column: pa.ChunkedArray, names: Sequence[str]) -> Mask:
 def _indexed(attributes: pa.ChunkedArray, rows: npt.NDArray[np.int64], prefixes: Sequence[str]) -> pa.Table:
     """A row an attribute `<prefix><number>` or `<prefix><number>.<field>`; of a repeated key the first counts."""
     longest_first = sorted(prefixes, key=len, reverse=True)
-    pattern = rf"(?s)^(?P<prefix>{'|'.join(map(re.escape, longest_first))})(?P<number>[0-9]{{1,6}})(?:\.(?P<field>.*))?$"
+    pattern = (
+        rf"(?s)^(?P<prefix>{'|'.join(map(re.escape, longest_first))})(?P<number>[0-9]{{1,6}})(?:\.(?P<field>.*))?$"
+    )
     at, entries = _children(attributes)
     parts = pc.extract_regex(entries.column("key"), pattern)
     chosen = np.flatnonzero(_mask(parts.is_valid()))

@@ -1,9 +1,9 @@
 """What the spans of a batch say of memory: a function of the batch alone, so it can be done ahead of the analysis."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
 from weaklink_analysis.candidates import candidates, memory_links, relations
-from weaklink_analysis.conventions import CONTEXT_ATTRIBUTES, CONVENTIONS, OPERATION_COLUMNS, Convention
+from weaklink_analysis.conventions import CONTEXT_ATTRIBUTES, CONVENTIONS, OPERATION_COLUMNS
+from weaklink_analysis.conventions.convention import Convention
 from weaklink_analysis.conventions.model import lent, select
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
@@ -105,14 +106,14 @@ class Recogniser:
     def _recognised(self, cursor: duckdb.DuckDBPyConnection, batch: SpanBatch, picked: pa.Table) -> str:
         """The query of what the conventions recognise, of relations that are lent to the cursor."""
         # Each model costs its planning, so those that no span calls for are left out.
+        reading = _Reading(cursor, batch, picked)
         selects = []
         for place, convention in enumerate(self._conventions):
             rows = candidates(convention, batch, picked)
-            lend = partial(_lend, cursor, convention, place, batch, picked)
             if len(rows) and convention.own_sql is not None:
-                selects += _made(cursor, convention, place, lend, rows)
+                selects += reading.made(convention, place, rows)
             elif len(rows):
-                lend(rows)
+                reading.lend(convention, place, rows)
                 selects.append(select(convention, place))
         if len(selects) < 2:  # noqa: PLR2004 - with one there is nothing to choose
             return "".join(selects) or NOTHING
@@ -120,38 +121,32 @@ class Recogniser:
         return f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
 
 
-def _lend(
-    cursor: duckdb.DuckDBPyConnection,
-    convention: Convention,
-    place: int,
-    batch: SpanBatch,
-    picked: pa.Table,
-    rows: npt.NDArray[np.int64],
-) -> None:
-    """Have what the convention's model selects from, of the candidates in these rows."""
-    for name, relation in relations(convention, batch, picked, rows).items():
-        cursor.register(lent(name, place), relation)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A batch that models read, on a cursor."""
 
+    cursor: duckdb.DuckDBPyConnection
+    batch: SpanBatch
+    picked: pa.Table
 
-def _made(
-    cursor: duckdb.DuckDBPyConnection,
-    convention: Convention,
-    place: int,
-    lend: Callable[[npt.NDArray[np.int64]], None],
-    rows: npt.NDArray[np.int64],
-) -> list[str]:
-    """The queries of what a user's model makes of these candidates; a span on which it fails is none of its."""
-    made = f"recognised_{place}_{rows[0]}_{len(rows)}"
-    lend(rows)
-    try:
-        cursor.execute(f"CREATE TEMP TABLE {made} AS {select(convention, place)}")
-    except duckdb.Error as error:
-        if len(rows) == 1:
-            _warn(convention.name, type(error).__name__)
-            return []
-        halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-        return [query for half in halves for query in _made(cursor, convention, place, lend, half)]
-    return [f"(FROM {made})"]
+    def lend(self, convention: Convention, place: int, rows: npt.NDArray[np.int64]) -> None:
+        """Have what the convention's model selects from, of the candidates in these rows."""
+        for name, relation in relations(convention, self.batch, self.picked, rows).items():
+            self.cursor.register(lent(name, place), relation)
+
+    def made(self, convention: Convention, place: int, rows: npt.NDArray[np.int64]) -> list[str]:
+        """The queries of what a user's model makes of these candidates; a span on which it fails is none of its."""
+        table = f"made_{place}_{rows[0]}_{len(rows)}"
+        self.lend(convention, place, rows)
+        try:
+            self.cursor.execute(f"CREATE TEMP TABLE {table} AS {select(convention, place)}")
+        except duckdb.Error as error:
+            if len(rows) == 1:
+                _warn(convention.name, type(error).__name__)
+                return []
+            halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+            return [query for half in halves for query in self.made(convention, place, half)]
+        return [f"(FROM {table})"]
 
 
 @cache

@@ -204,7 +204,7 @@ def test_a_span_that_several_know_is_recognised_once(analysis: Analysis, first: 
 
 def test_links_name_the_parents_of_every_record_written(analysis: Analysis) -> None:
     """After those that the record names itself, each once; on a write alone, and only with ids."""
-    links = [
+    links: list[Mapping[str, Value]] = [
         {"memory.link": "derived_from", "memory.id": "q"},
         {"memory.link": "derived_from", "memory.id": ["p", "r"]},
         {"memory.link": "derived_from"},

@@ -9,6 +9,8 @@ import pytest
 
 from otlp import S, payload, read, write
 from weaklink_analysis.batch import SpanBatch
+from weaklink_analysis.conventions import CONVENTIONS
+from weaklink_analysis.conventions.convention import Convention
 from weaklink_analysis.operations import Matcher
 from weaklink_analysis.recognition import Recogniser
 from weaklink_processor.config import Config
@@ -60,6 +62,16 @@ def test_each_span_is_recognised_by_itself(name: str) -> None:
         for part in ("operations", "marks"):
             first, second = (getattr(recognised, part).to_pylist() for recognised in (alone, taken))
             assert sorted(first, key=repr) == sorted(second, key=repr)
+
+
+def test_a_model_that_no_span_calls_for_is_not_run() -> None:
+    """It is not even looked at: spans without memory do not pay for conventions."""
+    broken = Convention("broken", names=("acme.*",), reads=("acme",), events=("acme",), own_sql="no SQL at all")
+    recogniser = Recogniser(duckdb.connect(), (), (broken, *CONVENTIONS))
+    assert recogniser.recognise(decode([payload([S(1, 1, "acne"), SPANS[1]])])).operations.num_rows == 1
+    for called in (S(1, 1, "acme.x"), S(1, 1, attributes={"acme": 1}), S(1, 1, events=[("acme", {})])):
+        with pytest.raises(duckdb.ParserException):
+            recogniser.recognise(decode([payload([called])]))
 
 
 def test_threads_share_a_recogniser() -> None:

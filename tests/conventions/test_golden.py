@@ -74,7 +74,10 @@ def test_each_convention_has_spans() -> None:
 @given(st.lists(st.text(), max_size=3), st.sampled_from([None, 0.25]))
 def test_python_text_of_mem0_is_read_whatever_a_memory_says(texts: list[str], score: float | None) -> None:
     """LoongSuite prints what mem0 answered: quotes, escapes and braces in a memory hide no record after it."""
-    found = [{"id": f"m{n}", "memory": text, "metadata": {"ok": True, "a": text}, "score": score} for n, text in enumerate(texts)]
+    found = [
+        {"id": f"m{n}", "memory": text, "metadata": {"ok": True, "a": text}, "score": score}
+        for n, text in enumerate(texts)
+    ]
     said = {"gen_ai.operation.name": "memory_operation", "gen_ai.memory.operation": "search"}
     attributes: dict[str, Value] = {**said, "gen_ai.memory.output.messages": str({"results": found})}
     rows = RECOGNISER.recognise(decode([payload([S(1, 1, attributes=attributes)])])).operations.to_pylist()

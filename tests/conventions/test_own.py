@@ -24,29 +24,32 @@ def acme(sql: str, **more: tuple[str, ...]) -> Convention:
     return Convention("acme", **{"names": ("acme.*",), "also": ("acme.id",), "own_sql": sql} | more)  # type: ignore[arg-type]
 
 
-def found(convention: Convention, *spans: S, columns: tuple[str, ...] = ("at", "ordinal", "kind", "memory_id")) -> Found:
+def found(
+    convention: Convention, *spans: S, columns: tuple[str, ...] = ("at", "ordinal", "kind", "memory_id")
+) -> Found:
     """These columns of the operations on the spans, in order."""
     recognised = Recogniser(duckdb.connect(), (), (convention, *CONVENTIONS)).recognise(decode([payload(spans)]))
     rows = recognised.operations.sort_by([("at", "ascending"), ("ordinal", "ascending")]).to_pylist()
     return [tuple(row[column] for column in columns) for row in rows]
 
 
+READ = "SELECT row_id, 'read' AS kind"
 FAULTS = {
     "SELEC": 'line 1: Parser Error: syntax error at or near "SELEC"',
-    "SELECT row_id,\n  'read' AS kind,\n  nme AS memory_id FROM candidates": 'line 3: Binder Error: Referenced column "nme"',
+    "SELECT row_id,\n  'read' AS kind,\n nme AS store FROM candidates": 'line 3: Binder Error: Referenced column "nme"',
     "SELECT 1; SELECT 2": "expected one SELECT and nothing else",
     "DROP TABLE candidates": "expected one SELECT and nothing else",
     "COPY (SELECT 1) TO '/tmp/stolen'": "expected one SELECT and nothing else",
     "": "expected one SELECT and nothing else",
     "SELECT row_id FROM candidates": "expected a column kind",
-    "SELECT row_id, 'read' AS kind, 1 AS memory FROM candidates": "unknown column memory; there are row_id, ordinal, kind",
-    "SELECT row_id, 'read' AS kind, [name] AS memory_id FROM candidates": "column memory_id is VARCHAR[], expected VARCHAR",
-    "SELECT row_id, 'read' AS kind, 'yes' AS hedged FROM candidates": "column hedged is VARCHAR, expected BOOLEAN",
-    "SELECT row_id, 'read' AS kind\nFROM read_csv('/etc/passwd')": "line 2: a table function read_csv is not allowed",
-    "SELECT row_id, 'read' AS kind\nFROM '/etc/passwd'": "line 2: there is no relation /etc/passwd; there are candidates",
-    "SELECT row_id, 'read' AS kind\nFROM indexed": "line 2: there is no relation indexed; there are candidates",
-    "SELECT row_id, 'read' AS kind,\n\nrandom() AS score FROM candidates": "line 3: the function random is not allowed",
-    "SELECT row_id, 'read' AS kind FROM candidates WHERE now() > '2026-01-01'": "line 1: the function now is not allowed",
+    f"{READ}, 1 AS memory FROM candidates": "unknown column memory; there are row_id",
+    f"{READ}, [name] AS memory_id FROM candidates": "column memory_id is VARCHAR[], expected VARCHAR",
+    f"{READ}, 'yes' AS hedged FROM candidates": "column hedged is VARCHAR, expected BOOLEAN",
+    f"{READ}\nFROM read_csv('/etc/passwd')": "line 2: a table function read_csv is not allowed",
+    f"{READ}\nFROM '/etc/passwd'": "line 2: there is no relation /etc/passwd; there",
+    f"{READ}\nFROM indexed": "line 2: there is no relation indexed; there are",
+    f"{READ},\n\nrandom() AS score FROM candidates": "line 3: the function random is not allowed",
+    f"{READ} FROM candidates WHERE now() > '2026-01-01'": "line 1: the function now is not allowed",
 }
 
 

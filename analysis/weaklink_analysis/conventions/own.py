@@ -109,5 +109,5 @@ def _told(error: duckdb.Error) -> str:
     """DuckDB's message in one line, the line of the SQL first."""
     message = str(error)
     found = _LINE.search(message)
-    first = message.split("\n\n")[0].replace("\n", " ").strip()
+    first = message.split("\n\n", 1)[0].replace("\n", " ").strip()
     return f"line {found[1]}: {first}" if found else first
