@@ -66,11 +66,11 @@ def test_each_span_is_recognised_by_itself(name: str) -> None:
 
 def test_a_model_that_no_span_calls_for_is_not_run() -> None:
     """It is not even looked at: spans without memory do not pay for conventions."""
-    broken = Convention("broken", names=("acme.*",), reads=("acme",), events=("acme",), own_sql="no SQL at all")
-    recogniser = Recogniser(duckdb.connect(), (), (broken, *CONVENTIONS))
+    without_file = Convention("no_such_model", names=("acme.*",), reads=("acme",), events=("acme",))
+    recogniser = Recogniser(duckdb.connect(), (), (without_file, *CONVENTIONS))
     assert recogniser.recognise(decode([payload([S(1, 1, "acne"), SPANS[1]])])).operations.num_rows == 1
     for called in (S(1, 1, "acme.x"), S(1, 1, attributes={"acme": 1}), S(1, 1, events=[("acme", {})])):
-        with pytest.raises(duckdb.ParserException):
+        with pytest.raises(FileNotFoundError):
             recogniser.recognise(decode([payload([called])]))
 
 
