@@ -31,8 +31,10 @@ SELECT
     lower(lpad(hex(o.run), 16, '0')) AS agent_run_span_id,
     o.min_threshold,
     o.flag_threshold,
-    -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
+    -- What follows only findings and the coverage report ask for; but for the first three it is null where nothing is wrong.
     o.counted,
+    o.own_agent IS NOT NULL AS has_agent,
+    o.own_session IS NOT NULL AS has_session,
     CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,
     CASE WHEN o.operation = 'read' AND v.confidence_source <> 'assumed' AND v.declared <> o.confidence THEN v.declared END
         AS contradicted_confidence,
