@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 from google.protobuf.json_format import MessageToJson
 
@@ -68,6 +69,22 @@ def test_a_data_folder_beside_its_service(tmp_path: Path, file: Path) -> None:
         wait_until(lambda: service.count("evaluations WHERE scope = 'trace'") == 2, "verdicts")
         assert report("--data-dir", service.data_dir) == report(file)
         assert service.count("spans") == len(COVERED) + len(FORGETFUL)
+
+
+def test_a_data_folder_of_an_earlier_weaklink(tmp_path: Path, file: Path) -> None:
+    """Without the columns that are asked for it is refused with what to do, and that helps."""
+    data_dir = tmp_path / "data"
+    printed("replay", file, "--data-dir", data_dir)
+    with duckdb.connect(data_dir / "weaklink.duckdb") as catalogue:
+        catalogue.execute("ALTER VIEW lake.memory_operations RENAME TO newer")
+        catalogue.execute("CREATE VIEW lake.memory_operations AS SELECT * EXCLUDE (has_agent) FROM lake.newer")
+    assert "earlier weaklink" in refused("doctor", "--data-dir", data_dir)
+    with duckdb.connect(data_dir / "state.duckdb") as state:
+        state.execute("UPDATE meta SET settings = replace(settings, 'publication', 'earlier')")
+    parts = set(data_dir.rglob("memory_operations/**/base-*.parquet"))
+    printed("compact", "--data-dir", data_dir)
+    assert report("--data-dir", data_dir) == report(file)
+    assert set(data_dir.rglob("memory_operations/**/base-*.parquet")) - parts
 
 
 def test_check_is_an_exit_code(tmp_path: Path, file: Path) -> None:

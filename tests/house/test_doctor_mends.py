@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,17 +13,16 @@ from typing import Any
 
 import pytest
 from memledger import Memledger
-from memledger.telemetry import instrument
 from memledger.telemetry.memory_spans import memory_span
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import Span, Tracer
+from opentelemetry.trace import Span, Tracer, get_tracer
 
 from covered import gaps, report
-from incident import DIMENSIONS, HashEmbedder
+from ledger import ledger_at, traced_by
 from weaklink_analysis.conventions import CONVENTIONS
 from weaklink_analysis.doctor.gaps import GAPS, WITHOUT_SCORE
 from weaklink_analysis.doctor.mends import MEMORY_SPAN, mend
@@ -62,14 +60,13 @@ CASES = [
 
 
 class Agent:
-    """An instrumented program whose spans go to a list; memledger's take its tracer while it is at work."""
+    """An instrumented program whose spans go to a list; memledger's go there, too, while it is at work."""
 
     def __init__(self, service: str, seen: InMemorySpanExporter) -> None:
         provider = TracerProvider(resource=Resource({"service.name": service}))
         provider.add_span_processor(SimpleSpanProcessor(seen))
         self.tracer: Tracer = provider.get_tracer("agent")
-        for module in ("instrument", "memory_spans"):
-            sys.modules[f"memledger.telemetry.{module}"]._tracer = self.tracer  # type: ignore[attr-defined]
+        traced_by(self.tracer)
 
     @contextmanager
     def bare(self, case: Case) -> Iterator[Span]:
@@ -127,13 +124,10 @@ async def execute(code: str, names: dict[str, Any]) -> None:
     await names["printed"]()
 
 
-async def ledger_at(file: Path) -> Memledger:
+async def known_ledger(file: Path) -> Memledger:
     """A real ledger that knows one thing, instrumented."""
-    config = {"path": str(file), "dimensions": DIMENSIONS}
-    ledger = await Memledger.create(backend_name="sqlite", backend_config=config, embedding_dimensions=DIMENSIONS)
-    ledger._embedder = HashEmbedder()
+    ledger = await ledger_at(file, get_tracer("nobody"))
     await ledger.add("what is known", confidence=0.8, created_by="a", session_id="s")
-    instrument(ledger)
     return ledger
 
 
@@ -150,7 +144,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
     async def act() -> None:
         for number, case in enumerate(CASES):
-            ledger = await ledger_at(folder / f"{number}.db")
+            ledger = await known_ledger(folder / f"{number}.db")
             for mended in (False, True):
                 await Agent(case.service(mended), seen).act(case, ledger, mended=mended)
             await ledger.close()
@@ -179,7 +173,7 @@ def test_memledgers_own_search_is_mended(tmp_path: Path) -> None:
     seen = InMemorySpanExporter()
 
     async def act() -> None:
-        ledger = await ledger_at(tmp_path / "ledger.db")
+        ledger = await known_ledger(tmp_path / "ledger.db")
         case = Case("memledger", "read", "ids")
         for service in ("as it is", "mended"):
             agent = Agent(service, seen)

@@ -25,6 +25,7 @@ from weaklink_processor.config.values import PositiveSeconds
 from weaklink_processor.errors import UsageError
 
 NOT_COVERED = 1
+_REPUBLISH = "start the service once, or run `weaklink compact`"
 _SECONDS: TypeAdapter[float] = TypeAdapter(PositiveSeconds)
 
 
@@ -62,6 +63,8 @@ def doctor(
     with _catalogue(config, files) as catalogue:
         try:
             coverage = examine(catalogue, Selection(service, environment, earliest))
+        except duckdb.BinderException as error:
+            raise UsageError(f"{config.data_dir}: an earlier weaklink published it: {_REPUBLISH}") from error
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
     _print(coverage, form)
