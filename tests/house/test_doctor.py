@@ -84,6 +84,13 @@ STORIES: dict[str, tuple[Sequence[S], set[tuple[str, str]]]] = {
         [S(1, 1, "run", 0, 0, 9, dict(RUN) | {"gen_ai.conversation.id": "s"}), write(session_id="")],
         set(),
     ),
+    "a session of the run, and a memory of nobody": (
+        [
+            S(1, 1, "run", 0, 0, 9, dict(RUN) | {"gen_ai.conversation.id": "s"}),
+            genai(2, "search_memory", gen_ai__memory__records='[{"id": "a"}]', memory__agent__id="a"),
+        ],
+        {("read", "confidence")},
+    ),
     "no agent run": ([replace(write(), parent=0)], {("write", "agent_run")}),
     "a run of OpenInference": (
         [S(1, 1, "run", 0, 0, 9, {"openinference.span.kind": "AGENT"}), write()],
@@ -169,6 +176,13 @@ def test_only_what_the_span_carries_counts(said: dict[str, Any]) -> None:
     assert (agent["lacking"], agent["known"], agent["open"]) == (1, 1, 1)
     (session,) = [gap for gap in said["gaps"] if gap["service_name"] == "a session of the run"]
     assert (session["gap"], session["lacking"], session["known"], session["open"]) == ("session", 1, 1, 0)
+
+
+def test_what_need_not_be_mended_makes_nothing_fail(said: dict[str, Any]) -> None:
+    """A check that fails for another reason is not put down to a session that is known."""
+    name = "a session of the run, and a memory of nobody"
+    (session,) = [gap for gap in said["gaps"] if gap["service_name"] == name and gap["gap"] == "session"]
+    assert (session["open"], session["failing"]) == (0, [])
 
 
 def test_what_was_recognised(said: dict[str, Any]) -> None:

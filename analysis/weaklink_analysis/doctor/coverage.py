@@ -59,7 +59,7 @@ class Recognised:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A check that fails in traces with a gap because of it."""
+    """A check that such a gap makes fail, and in how many of its traces it does."""
 
     check: str
     traces: int

@@ -23,7 +23,7 @@ class Gap:
     known_suffices: bool = False
     """Whether that is as good, so that nothing is to be mended."""
     fails: tuple[str, ...] = ()
-    """The checks of evaluations that fail because of it; decision_without_memory: the decision has no score at all."""
+    """The checks of evaluations that it makes fail; decision_without_memory: the decision has no score at all."""
     unanswered: tuple[str, ...] = ()
     """The checks and findings that have nothing to look at."""
 
