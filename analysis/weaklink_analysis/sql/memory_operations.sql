@@ -31,10 +31,8 @@ SELECT
     lower(lpad(hex(o.run), 16, '0')) AS agent_run_span_id,
     o.min_threshold,
     o.flag_threshold,
-    -- What follows only findings and the coverage report ask for; but for the first three it is null where nothing is wrong.
+    -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
     o.counted,
-    o.own_agent IS NOT NULL AS has_agent,
-    o.own_session IS NOT NULL AS has_session,
     CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,
     CASE WHEN o.operation = 'read' AND v.confidence_source <> 'assumed' AND v.declared <> o.confidence THEN v.declared END
         AS contradicted_confidence,
@@ -44,7 +42,10 @@ SELECT
         CASE
             WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
         END
-    END AS refused_thresholds
+    END AS refused_thresholds,
+    -- What the span itself carries, and what it does not inherit: for the coverage report.
+    o.own_agent IS NOT NULL AS has_agent,
+    o.own_session IS NOT NULL AS has_session
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal

@@ -17,9 +17,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
-SCHEMA_VERSION = 3
-PUBLICATION = 2
-"""Of the columns of published tables: when these change, all are written anew at the next start."""
+SCHEMA_VERSION = 4
 CHECKPOINT_SIZE = "256MB"
 """What is in the log is in memory, too. Smaller checkpoints cost CPU: at 16 MB twice that of all the rest."""
 
@@ -133,7 +131,7 @@ class State:
         self.connection.execute("INSERT INTO applied VALUES (?, ?, ?, ?)", row)
 
     def settings_changed(self, settings: Settings) -> bool:
-        """Whether the stored numbers were made with other settings or for other columns (or there are none yet)."""
+        """Whether the stored numbers were made with other settings (or there are none yet)."""
         rows = self.connection.execute("SELECT settings FROM meta").fetchall()
         return not rows or rows[0][0] != _text(settings)
 
@@ -228,4 +226,4 @@ def scratch() -> duckdb.DuckDBPyConnection:
 
 
 def _text(settings: Settings) -> str:
-    return json.dumps(asdict(settings) | {"publication": PUBLICATION}, sort_keys=True)
+    return json.dumps(asdict(settings), sort_keys=True)

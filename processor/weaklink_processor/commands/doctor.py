@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from pydantic import TypeAdapter, ValidationError
 
 from weaklink_analysis.doctor.coverage import Coverage, Selection, examine
-from weaklink_processor import log, wiring
+from weaklink_processor import wiring
 from weaklink_processor.commands.doctor_report import as_json, show
 from weaklink_processor.commands.options import PATH, with_config
 from weaklink_processor.commands.replay import take
@@ -25,7 +25,6 @@ from weaklink_processor.config.values import PositiveSeconds
 from weaklink_processor.errors import UsageError
 
 NOT_COVERED = 1
-_REPUBLISH = "start the service once, or run `weaklink compact`"
 _SECONDS: TypeAdapter[float] = TypeAdapter(PositiveSeconds)
 
 
@@ -64,7 +63,9 @@ def doctor(
         try:
             coverage = examine(catalogue, Selection(service, environment, earliest))
         except duckdb.BinderException as error:
-            raise UsageError(f"{config.data_dir}: an earlier weaklink published it: {_REPUBLISH}") from error
+            raise UsageError(
+                f"{config.data_dir}: an earlier weaklink wrote it, and not all that is asked for"
+            ) from error
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
     _print(coverage, form)
@@ -81,7 +82,6 @@ def _catalogue(config: Config, files: tuple[Path, ...]) -> Iterator[duckdb.DuckD
         return
     if click.get_current_context().get_parameter_source("data_dir") is ParameterSource.COMMANDLINE:
         raise UsageError(f"--data-dir: {str(config.data_dir)!r}: expected it or files, and not both")
-    log.configure(config.log, "doctor")
     with tempfile.TemporaryDirectory(prefix="weaklink-") as folder:
         aside = config.model_copy(update={"data_dir": Path(folder) / "data", "forward": Forward()})
         if not take(aside, files).spans:

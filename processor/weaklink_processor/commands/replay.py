@@ -48,13 +48,13 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
 
     Each may be compressed with gzip or zstd; - is standard input. All are read and checked before any span is taken.
     """
-    log.configure(config.log, "replay")
     tally = take(config, files)
     click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
 
 
 def take(config: Config, files: Sequence[Path]) -> Tally:
     """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
+    log.configure(config.log, "replay")
     make_folder(config.data_dir)
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config))
