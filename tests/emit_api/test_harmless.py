@@ -130,7 +130,10 @@ def test_a_broken_tracer_stops_no_agent(
     assert len(caplog.messages) <= 3
 
 
+ITSELF: list[object] = []
+ITSELF.extend([ITSELF, ITSELF])
 ODD = {
+    "what contains itself": ITSELF,
     "not a number": float("nan"),
     "no JSON": {1, 2},
     "no text": Unspeakable(),

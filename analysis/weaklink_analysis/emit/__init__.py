@@ -11,20 +11,19 @@ provider the agent has set. It needs opentelemetry-api and nothing else, raises 
 does nothing. The names here belong to an `Emitter` on the global provider.
 """
 
-from weaklink_analysis.emit.emitter import Emitter
+from weaklink_analysis.emit.adapters import item_id, wrap_langgraph, wrap_mem0, wrap_memledger
+from weaklink_analysis.emit.emitter import GLOBAL, Emitter
 from weaklink_analysis.emit.records import Provenance, Record, record
 
-_GLOBAL = Emitter()
-
-agent_run = _GLOBAL.agent_run
-memory_write = _GLOBAL.memory_write
-memory_read = _GLOBAL.memory_read
-memory_delete = _GLOBAL.memory_delete
-decision = _GLOBAL.decision
-wrote = _GLOBAL.wrote
-found = _GLOBAL.found
-deleted = _GLOBAL.deleted
-decided = _GLOBAL.decided
+agent_run = GLOBAL.agent_run
+memory_write = GLOBAL.memory_write
+memory_read = GLOBAL.memory_read
+memory_delete = GLOBAL.memory_delete
+decision = GLOBAL.decision
+wrote = GLOBAL.wrote
+found = GLOBAL.found
+deleted = GLOBAL.deleted
+decided = GLOBAL.decided
 
 __all__ = [
     "Emitter",
@@ -35,9 +34,13 @@ __all__ = [
     "decision",
     "deleted",
     "found",
+    "item_id",
     "memory_delete",
     "memory_read",
     "memory_write",
     "record",
+    "wrap_langgraph",
+    "wrap_mem0",
+    "wrap_memledger",
     "wrote",
 ]

@@ -94,3 +94,7 @@ class Emitter:
     def decided(self, relied_on: str | Iterable[str], *, name: str = "decide", store: str | None = None) -> None:
         """Say that a decision was made just now, and which memories it relied on."""
         Decision(self, name, relied_on, store).emit()
+
+
+GLOBAL = Emitter()
+"""On the global tracer provider."""

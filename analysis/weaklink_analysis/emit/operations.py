@@ -52,7 +52,7 @@ class AgentRun(SafeSpan):
 class MemorySpan(SafeSpan):
     """An operation on memory records."""
 
-    __slots__ = ("_query", "_records", "_sent", "operation", "store", "title")
+    __slots__ = ("_records", "_sent", "operation", "query", "store", "title")
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class MemorySpan(SafeSpan):
         self.store = store
         self.title = operation
         self._records: list[object] = [records]
-        self._query = query
+        self.query = query
         self._sent: Sequence[Record] = ()
 
     def found(self, records: str | Record | Iterable[str | Record]) -> None:
@@ -91,8 +91,8 @@ class MemorySpan(SafeSpan):
             attributes["gen_ai.memory.records"] = as_json(sent)
         if self.operation == "search_memory":
             attributes["gen_ai.memory.record.count"] = len(sent)
-        if self._query is not None:
-            attributes["gen_ai.memory.query.text"] = as_text(self._query)
+        if self.query is not None:
+            attributes["gen_ai.memory.query.text"] = as_text(self.query)
         return _placed(attributes, scope, self.store)
 
     def _told(self, scope: Scope) -> Sequence[Record]:
@@ -102,8 +102,10 @@ class MemorySpan(SafeSpan):
     def _links(self) -> Sequence[Link]:
         if self.operation not in WRITES:
             return ()
-        parents = [parent for each in self._sent for parent in ids(metadata_of(each).get("derived_from"))]
-        return _links_to(parents, "derived_from", self._emitter, self.store) if parents else ()
+        named = [parents for each in self._sent if (parents := metadata_of(each).get("derived_from"))]
+        return (
+            _links_to(chain.from_iterable(map(ids, named)), "derived_from", self._emitter, self.store) if named else ()
+        )
 
     def _done(self, span: Span) -> None:
         if self.operation in WRITES:

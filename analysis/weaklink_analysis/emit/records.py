@@ -12,7 +12,8 @@ Record = Mapping[str, object]
 """Has `id`; may have `content`, `score`, `metadata`. Provenance is in `metadata`, or beside it."""
 
 _MAX_DEPTH = 6  # of values that JSON has no form for: they may contain themselves
-_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
+# What contains itself ends in a RecursionError, which is as good.
+_encode = json.JSONEncoder(allow_nan=False, check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Provenance(TypedDict, total=False):
@@ -33,6 +34,9 @@ class Provenance(TypedDict, total=False):
     source: str | None
     namespace: str | None
     type: str | None
+
+
+PROVENANCE = tuple(Provenance.__annotations__)
 
 
 def record(
