@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
-from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
+from weaklink_analysis.conventions import CONVENTIONS, ABOUT, OPERATION_COLUMNS, Convention, attributes_read
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
 
@@ -63,19 +63,23 @@ class Recogniser:
         """`connection` keeps nothing; one of an in-memory database will do. `matchers`: which spans else decide."""
         self._db = connection
         self._contexts = plain_model("contexts", matchers=matchers)
-        self._operations, self._marks = map(plain_model, ("recognised_operations", "recognised_marks"))
+        self._operations = {told: plain_model("recognised_operations", told=told) for told in (False, True)}
+        self._marks = plain_model("recognised_marks")
         self._attributes = tuple(dict.fromkeys((*attributes_read(), *(key for m in matchers for key in m.attributes))))
 
     def recognise(self, batch: SpanBatch) -> Recognised:
         """Read a batch; may be called from any thread."""
         picked = pick_attributes(batch.spans.column("attributes"), self._attributes)
         incoming = _incoming(batch, picked)
+        # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
+        known = [convention for convention in CONVENTIONS if _may_know(convention, incoming)]
+        told = any(convention.tells for convention in known) or _has("memory.source", incoming)
         with self._db.cursor() as cursor:
             cursor.register("incoming", incoming)
             cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
-            cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(incoming)}")
+            cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(known or CONVENTIONS[-1:])}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations = cursor.sql(self._operations).to_arrow_table()
+            operations = cursor.sql(self._operations[told]).to_arrow_table()
             marks = cursor.sql(self._marks).to_arrow_table()
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
@@ -89,9 +93,7 @@ def _incoming(batch: SpanBatch, picked: pa.Table) -> pa.Table:
     return pa.table(columns | {name: picked.column(name) for name in picked.column_names})
 
 
-def _recognised(incoming: pa.Table) -> str:
-    # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
-    known = [convention for convention in CONVENTIONS if _may_know(convention, incoming)] or CONVENTIONS[-1:]
+def _recognised(known: Sequence[Convention]) -> str:
     union = " UNION ALL BY NAME ".join(_select(convention, place) for place, convention in enumerate(known))
     return union if len(known) == 1 else f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
 
@@ -99,9 +101,11 @@ def _recognised(incoming: pa.Table) -> str:
 def _select(convention: Convention, place: int) -> str:
     attributes = ", ".join(f'"{key}"' for key in convention.reads)
     columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
+    about = f"CAST({ABOUT} AS VARCHAR)" if convention.tells else "CAST(NULL AS VARCHAR)"
     return (
         f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming WHERE {_belongs(convention)}) "
-        f"SELECT {columns}, '{convention.name}' AS convention, {place} AS place FROM ({convention.sql}))"
+        f"SELECT {columns}, {about} AS {ABOUT}, '{convention.name}' AS convention, {place} AS place "
+        f"FROM ({convention.sql}))"
     )
 
 
@@ -120,4 +124,8 @@ def _may_know(convention: Convention, incoming: pa.Table) -> bool:
         return bool(pc.any(pc.is_in(incoming.column(convention.reads[0]), pa.array(convention.only))).as_py())
     if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
         return True
-    return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)
+    return any(_has(key, incoming) for key in convention.reads)
+
+
+def _has(key: str, incoming: pa.Table) -> bool:
+    return bool(incoming.column(key).null_count < incoming.num_rows)

@@ -159,13 +159,19 @@ def test_the_scenarios_reach_everything() -> None:
     tables = oracle.tables(crowd(range(300)))
     reached = {
         (table, str(row[column]))
-        for table, column in (("findings", "code"), ("decisions", "kind"), ("memory_versions", "origin"))
+        for table, column in (
+            ("findings", "code"),
+            ("decisions", "kind"),
+            ("memory_versions", "origin"),
+            ("memory_versions", "confidence_source"),
+        )
         for row in tables[table]
     }
     assert reached == {
         *(("findings", code) for code in oracle.SEVERITY),
         *(("decisions", kind) for kind in ("marked", "plan", "agent_run", "trace")),
         *(("memory_versions", origin) for origin in ("written", "observed")),
+        *(("memory_versions", source) for source in ("declared", "derived", "assumed")),
     }
     verdicts = {(row["scope"], row["label"]) for row in tables["evaluations"]}
     assert verdicts == {(s, label) for s in ("decision", "trace", "session") for label in ("pass", "fail")} | {

@@ -28,6 +28,7 @@ def version_row(o: Oracle, v: Version) -> Row:
             "namespace": v.op.namespace,
             "declared_confidence": v.declared,
             "confidence_source": v.source,
+            "confidence_signals": v.signals,
             "hedged": v.op.hedged,
             "parent_ids": list(v.op.parents),
             "chain_min_confidence": chain.lowest,

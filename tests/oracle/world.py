@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from oracle.evidence import derived
 from oracle.operations import Op, recognised
 from oracle.spans import Spot
 from oracle.values import Memory, cited, confidence
@@ -47,6 +48,7 @@ class Oracle:
         self.stores: dict[tuple[str, str], set[str]] = {}
         self.chains: dict[Version, Chain] = {}
         self._write()
+        self._derive()
         self._observe()
         self._number()
         self._resolve()
@@ -70,6 +72,14 @@ class Oracle:
             failed = s.error or (s.trace, s.span, s.environment, op.id) in refused
             if op.kind == "write" and op.id is not None and not failed:
                 op.version = self._make(op, (s.environment, op.store, op.id), "written")
+
+    def _derive(self) -> None:
+        """What was written without a confidence, but not without a source, gets the one that its evidence says."""
+        writes = [version.op for version in self.all_versions]
+        for version in self.all_versions:
+            found = derived(version.op, writes)
+            if found:
+                version.declared, version.signals = found
 
     def _observe(self) -> None:
         """A read that names no store means '' if that was written to, so what such reads show comes last."""

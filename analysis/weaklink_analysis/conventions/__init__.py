@@ -3,7 +3,7 @@
 A convention is one `.sql` file and the list of the attributes it reads. Its model selects from
 `candidates`: the batch's spans that carry one of these attributes or have a name with its prefix,
 with columns row_id, name, parent and one VARCHAR column an attribute (null: absent; text as
-spans.py says). It yields OPERATION_COLUMNS. Where several conventions know a span, the first
+spans.py says). It yields OPERATION_COLUMNS, and ABOUT if it says so. Where several conventions know a span, the first
 in CONVENTIONS counts: the most specific.
 """
 
@@ -31,6 +31,9 @@ OPERATION_COLUMNS = {
     "verb": "VARCHAR",  # memledger's own name of what a memory span of its does, '' for none; null: it is no such span
 }
 
+ABOUT = "about"
+"""VARCHAR, JSON: an array of two objects that tell of the record; what both say, the first says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Convention:
@@ -42,6 +45,8 @@ class Convention:
     reads: tuple[str, ...]
     only: tuple[str, ...] = ()
     """Values of the first attribute read without which a span is none of its; () for any of the attributes read."""
+    tells: bool = False
+    """Whether its model also yields ABOUT, in which `sql/recognised_operations.sql` looks for how a memory came to be."""
 
     @property
     def sql(self) -> str:
@@ -93,6 +98,7 @@ CONVENTIONS = (
             "create_memory_store",
             "delete_memory_store",
         ),
+        tells=True,
     ),
 )
 
@@ -112,9 +118,19 @@ CONTEXT_ATTRIBUTES = (
     "gen_ai.memory.store.id",
     "memory.decision",
     "memory.relied_on",
+    "memory.type",
+    "memory.source",
+    "memory.observations",
+    "memory.confirmed",
+    "memory.grounding",
+    "memory.extractor.model",
+    "memory.extractor.logprobs",
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
 )
 """What any span may carry: agent and session, for its descendants too; its own thresholds; that it runs an agent, or
-decides, and on which memories it relied."""
+decides, and on which memories it relied; how a memory came to be; and which model answered."""
 
 
 def attributes_read() -> tuple[str, ...]:
