@@ -241,14 +241,26 @@ def runs(story: Story) -> None:
                 story.spans[-1] = replace(within, trace=s.trace, parent=s.span)
 
 
+def observed(story: Story) -> dict[str, Value | None]:
+    """A write of one or two memories that say whence they are, mostly not how sure."""
+    contents = EVIDENCE["content"][:4]
+    records = []
+    for memory in story.rng.sample("mnop", story.rng.choice((1, 1, 2))):
+        about: dict[str, object] = {"source": "direct", "confidence": 0.9 if story.chance(0.1) else None}
+        about |= {key: story.rng.choice(values) for key, values in EVIDENCE.items() if story.chance(0.1)}
+        about |= {"derived_from": ["a"]} if story.chance(0.15) else {}
+        records.append({"id": memory, "content": story.rng.choice(contents), "metadata": about})
+    return {"gen_ai.operation.name": "create_memory", "gen_ai.memory.records": json.dumps(records)}
+
+
 def calls(story: Story) -> None:
-    """Agent runs in which models are called and memories with sources are written, by the calls or after them."""
+    """Agent runs in which models are called, and what has a source is written, again and again, in them or after them."""
     rng = story.rng
     for _ in range(rng.randint(1, 3)):
         outer = story.span("run", 10, {"gen_ai.operation.name": rng.choice(("invoke_agent", "chat"))}, lasts=10)
         within = [outer.span]
-        for _ in range(rng.randint(1, 5)):
-            if story.chance(0.5):
+        for _ in range(rng.randint(2, 8)):
+            if story.chance(0.4):
                 said: dict[str, Value | None] = {
                     "gen_ai.operation.name": rng.choice(("chat", "chat", "embeddings", None)),
                     "openinference.span.kind": rng.choice((None, None, "LLM")),
@@ -256,10 +268,12 @@ def calls(story: Story) -> None:
                 }
                 s = story.span("call", rng.randint(1, 9), said, lasts=rng.choice((0, 1)))
             else:
-                s = story.genai(rng.choice(("create_memory", "upsert_memory")), [rng.choice("abcd")], rng.randint(1, 9))
-                s = replace(s, attributes={"memory.source": "direct", **s.attributes})
-            story.spans[-1] = replace(s, trace=outer.trace, parent=rng.choice(within))
+                s = story.span("create_memory", rng.randint(1, 9), observed(story))
+            s = story.spans[-1] = replace(s, trace=outer.trace, parent=rng.choice(within))
             within.append(s.span)
+            if story.chance(0.1):
+                refusal = story.span("memledger.conflict_detected", s.end, {"memledger.existing_id": rng.choice("mn")})
+                story.spans[-1] = replace(refusal, trace=s.trace, parent=s.span, environment=s.environment)
 
 
 def decided(story: Story, share: float) -> dict[str, Value | None]:
