@@ -21,7 +21,14 @@ MOMENTS: Sequence[float] = (*range(12), 3.5, 59.0, 60.0, 61.0, 63.0, 70.0, 130.0
 MISSING = 99
 """The id of a parent span that never arrives."""
 
-SOURCES: Sequence[Value] = ("direct", "Weak inference", "tool_output", "slack", "", ["speculation", "user-message", "x"])
+SOURCES: Sequence[Value] = (
+    "direct",
+    "Weak inference",
+    "tool_output",
+    "slack",
+    "",
+    ["speculation", "user-message", "x"],
+)
 EVIDENCE: Mapping[str, Sequence[object]] = {
     "content": ("The pool  is exhausted", "the pool is exhausted ", "raise it", "Raise it", "", 5),
     "type": ("fact", "Preference", "semantic"),
@@ -254,7 +261,7 @@ def observed(story: Story) -> dict[str, Value | None]:
 
 
 def calls(story: Story) -> None:
-    """Agent runs in which models are called, and what has a source is written, again and again, in them or after them."""
+    """Agent runs in which models are called, and what has a source is written in them or after, again and again."""
     rng = story.rng
     for _ in range(rng.randint(1, 3)):
         outer = story.span("run", 10, {"gen_ai.operation.name": rng.choice(("invoke_agent", "chat"))}, lasts=10)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
-from weaklink_analysis.conventions import CONVENTIONS, ABOUT, OPERATION_COLUMNS, Convention, attributes_read
+from weaklink_analysis.conventions import ABOUT, CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
     from weaklink_analysis.operations import Settings
+    from weaklink_analysis.scoring import Scoring
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.outbox import Destination, Outbox
     from weaklink_processor.analyst.state import State
@@ -282,7 +283,16 @@ def _settings(config: Config) -> "Settings":
         namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
         services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
         rubrics=analysis.rubrics,
+        scoring=_scoring(config),
     )
+
+
+def _scoring(config: Config) -> "Scoring":
+    from weaklink_analysis.scoring import SCORING, Scoring
+
+    own = config.analysis.confidence
+    tables = {name: {**getattr(SCORING, name), **getattr(own, name)} for name in ("sources", "extractors", "types")}
+    return Scoring(**own.model_dump(exclude=set(tables)), **tables)
 
 
 def _step(

@@ -1,4 +1,4 @@
-"""The confidence of a memory whose writer gives none, from how the memory came to be: docs/confidence.md by brute force."""
+"""The confidence of a memory whose writer gives none, from how it came to be: docs/confidence.md by brute force."""
 
 import math
 import re

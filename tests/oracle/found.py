@@ -68,7 +68,7 @@ def read_findings(o: Oracle, op: Op, v: Version) -> Iterator[tuple[str, str | No
     if op.skewed:
         lead = round((v.time - op.spot.time) / SECOND, 6)
         yield "read_before_write", op.id, {"version": v.number, "seconds": lead}
-    if op.confidence not in {None, v.declared} and v.source != "assumed":
+    if op.confidence not in {None, v.declared} and v.source == "declared":
         yield "confidence_mismatch", op.id, {"shown": op.confidence, "declared": v.declared, "version": v.number}
     if o.flag(op, v) == "FILTER":
         bound: Row = {"effective_confidence": o.chain(v).effective, "min_threshold": o.policy(op)[0]}

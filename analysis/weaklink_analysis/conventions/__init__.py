@@ -46,7 +46,7 @@ class Convention:
     only: tuple[str, ...] = ()
     """Values of the first attribute read without which a span is none of its; () for any of the attributes read."""
     tells: bool = False
-    """Whether its model also yields ABOUT, in which `sql/recognised_operations.sql` looks for how a memory came to be."""
+    """Whether its model also yields ABOUT, which may say how a memory came to be (`sql/recognised_operations.sql`)."""
 
     @property
     def sql(self) -> str:

@@ -34,7 +34,7 @@ SELECT
     -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
     o.counted,
     CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,
-    CASE WHEN o.operation = 'read' AND v.confidence_source <> 'assumed' AND v.declared <> o.confidence THEN v.declared END
+    CASE WHEN o.operation = 'read' AND v.confidence_source = 'declared' AND v.declared <> o.confidence THEN v.declared END
         AS contradicted_confidence,
     CASE WHEN o.raw_confidence IS NOT NULL AND o.confidence IS NULL THEN left(o.raw_confidence, 100) END
         AS refused_confidence,

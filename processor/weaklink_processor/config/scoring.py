@@ -1,0 +1,44 @@
+"""Settings of confidences that are derived."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
+
+from weaklink_analysis.scoring import word
+from weaklink_processor.config.values import Section, Share, mapping
+
+
+def _words(values: dict[str, float]) -> dict[str, float]:
+    named = {word(name): value for name, value in values.items()}
+    if "" in named or len(named) < len(values):
+        raise ValueError("expected names, each once; capitals, blanks, hyphens and underscores make no difference")
+    return named
+
+
+def _parts(values: dict[str, float]) -> dict[str, float]:
+    named = {part.strip().lower(): value for part, value in values.items()}
+    if "" in named or len(named) < len(values):
+        raise ValueError("expected parts of models' names, each once; capitals make no difference")
+    return named
+
+
+Words = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_words)]
+Parts = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_parts)]
+
+
+class Confidence(Section):
+    """How a confidence is derived; what is in a table of one's own goes before the built-in one."""
+
+    source_weight: Share = 0.45
+    repetition_weight: Share = 0.2
+    extractor_weight: Share = 0.25
+    type_weight: Share = 0.1
+    sources: Words = {}
+    extractors: Parts = {}
+    unknown_extractor: Share = 0.65
+    types: Words = {}
+    unknown_type: Share = 0.75
+    confirmed_source: Share = 0.8
+    confirmation_cap: Share = 0.99
+    grounding_penalty: Share = 0.2
+    grounding_floor: Share = 0.3
