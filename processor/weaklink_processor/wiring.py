@@ -7,6 +7,7 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -288,11 +289,19 @@ def _settings(config: Config) -> "Settings":
 
 
 def _scoring(config: Config) -> "Scoring":
-    from weaklink_analysis.scoring import SCORING, Scoring
+    from weaklink_analysis.scoring import SCORING
 
-    own = config.analysis.confidence
+    own, ages = config.analysis.confidence, config.analysis.freshness
     tables = {name: {**getattr(SCORING, name), **getattr(own, name)} for name in ("sources", "extractors", "types")}
-    return Scoring(**own.model_dump(exclude=set(tables)), **tables)
+    return replace(
+        SCORING,
+        **own.model_dump(exclude=set(tables)),
+        **tables,
+        half_lives={**SCORING.half_lives, **ages.half_lives},
+        unknown_half_life=ages.unknown_half_life,
+        freshness_floor=ages.floor,
+        stale_below=ages.stale_below,
+    )
 
 
 def _step(

@@ -90,6 +90,8 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "agent_run_span_id": next((f"{s.s.span:016x}" for s in op.spot.up if s.runs), None),
             "min_threshold": o.policy(op)[0],
             "flag_threshold": o.policy(op)[1],
+            "age_days": o.age(op),
+            "freshness": o.freshness(op),
         }
     )
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from oracle.evidence import derived
+from oracle.evidence import derived, word
 from oracle.operations import Op, recognised
 from oracle.spans import Spot
 from oracle.values import Memory, cited, confidence
 from oracle.versions import Chain, Decision, Version
 from otlp import SECOND, S
+
+HALF_LIVES = {"entity": 365, "fact": 180, "relation": 180, "preference": 90, "event": 30}
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Rules:
     clock_skew_seconds: float = 60.0
     pass_threshold: float = 0.7
     unresolved_confidence: float | None = None
+    half_lives: Mapping[str, float] = field(default_factory=lambda: HALF_LIVES)
+    stale_below: float | None = None
     namespaces: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     services: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
@@ -189,6 +193,18 @@ class Oracle:
         low, high = self.policy(op)
         effective = self.chain(version).effective
         return "PASS" if effective >= high else "FLAG" if effective >= low else "FILTER"
+
+    def age(self, op: Op) -> float | None:
+        """Days that a memory is old when it is read; None: nobody saw its write."""
+        if op.operation != "read" or op.version is None or op.version.origin != "written":
+            return None
+        return max(0, op.spot.time - op.version.time) / (86400 * SECOND)
+
+    def freshness(self, op: Op) -> float | None:
+        age = self.age(op)
+        if age is None or op.version is None:
+            return None
+        return max(0.1, 2 ** (-age / self.rules.half_lives.get(word(op.version.op.memory_type), 180.0)))
 
     @cached_property
     def decisions(self) -> list[Decision]:

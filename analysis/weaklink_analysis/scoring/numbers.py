@@ -54,6 +54,8 @@ class Scoring:
     unknown_half_life: float = 180.0
     """Days, for a type that is not known: it is taken for a fact."""
     freshness_floor: float = 0.1
+    stale_below: float | None = None
+    """A read of a memory less fresh than this is a finding; None: none is."""
 
 
 SCORING = Scoring()

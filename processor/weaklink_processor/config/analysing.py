@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, field_validator
 
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
-from weaklink_processor.config.scoring import Confidence
+from weaklink_processor.config.scoring import Confidence, Freshness
 from weaklink_processor.config.values import PositiveSeconds, Seconds, Section, Share, from_json, listed, mapping
 
 
@@ -69,6 +69,7 @@ class Analysis(Section):
     services: Policies = {}
     decisions: Matchers = ()
     confidence: Confidence = Confidence()
+    freshness: Freshness = Freshness()
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
     @field_validator("flag_threshold")

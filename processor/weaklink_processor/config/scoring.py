@@ -1,8 +1,8 @@
-"""Settings of confidences that are derived."""
+"""Settings of confidences that are derived, and of how memories age."""
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from weaklink_analysis.scoring import word
 from weaklink_processor.config.values import Section, Share, mapping
@@ -24,6 +24,19 @@ def _parts(values: dict[str, float]) -> dict[str, float]:
 
 Words = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_words)]
 Parts = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_parts)]
+
+
+Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+DaysByType = Annotated[dict[str, Days], BeforeValidator(mapping), AfterValidator(_words)]
+
+
+class Freshness(Section):
+    """How memories age."""
+
+    half_lives: DaysByType = {}
+    unknown_half_life: Days = 180.0
+    floor: Share = 0.1
+    stale_below: Share | None = None
 
 
 class Confidence(Section):
