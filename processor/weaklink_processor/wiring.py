@@ -292,11 +292,12 @@ def _scoring(config: Config) -> "Scoring":
     from weaklink_analysis.scoring import SCORING
 
     own, ages = config.analysis.confidence, config.analysis.freshness
-    tables = {name: {**getattr(SCORING, name), **getattr(own, name)} for name in ("sources", "extractors", "types")}
     return replace(
         SCORING,
-        **own.model_dump(exclude=set(tables)),
-        **tables,
+        **own.model_dump(exclude={"sources", "extractors", "types"}),
+        sources={**SCORING.sources, **own.sources},
+        extractors={**SCORING.extractors, **own.extractors},
+        types={**SCORING.types, **own.types},
         half_lives={**SCORING.half_lives, **ages.half_lives},
         unknown_half_life=ages.unknown_half_life,
         freshness_floor=ages.floor,
