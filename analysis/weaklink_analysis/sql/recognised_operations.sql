@@ -1,6 +1,7 @@
-{%- from 'macros.jinja' import confidence, ids -%}
+{%- from 'macros.jinja' import confidence, ids, linked_ids -%}
 {%- from 'signals.jinja' import fingerprint, on_span, said, told as all_told, word -%}
 -- Grain: a record on an incoming span, as the most specific convention recognised it.
+-- What a write was derived from its span's links say too.
 -- '' and 'unknown' are no agent and no session; '' is no id; a confidence that is not a number in [0, 1] is none.
 SELECT
     r.row_id AS at,
@@ -19,7 +20,17 @@ SELECT
     r.raw_confidence,
     {{ confidence('r.raw_confidence') }} AS confidence,
     coalesce(r.hedged, FALSE) AS hedged,
+    {% if linked -%}
+    list_concat(
+        {{ ids('r.parents_json') }},
+        CASE
+            WHEN r.kind = 'write'
+                THEN list_filter(l.ids, lambda id: NOT list_contains({{ ids('r.parents_json') }}, id))
+        END
+    ) AS parent_ids,
+    {%- else -%}
     {{ ids('r.parents_json') }} AS parent_ids,
+    {%- endif %}
     r.score,
     r.rank,
     r.success,
@@ -71,3 +82,6 @@ FROM (
     INNER JOIN incoming AS i ON r.row_id = i.row_id
     {%- endif %}
 ) AS r
+{%- if linked %}
+LEFT JOIN ({{ linked_ids('derived_from') }}) AS l ON r.row_id = l.row_id
+{%- endif %}

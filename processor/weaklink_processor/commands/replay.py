@@ -46,6 +46,7 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
     Each may be compressed with gzip or zstd; - is standard input. All are read and checked before any span is taken.
     """
     log.configure(config.log, "replay")
+    wiring.own_conventions(config)  # a faulty one is told before any span is taken
     make_folder(config.data_dir)
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config))
