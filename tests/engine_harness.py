@@ -62,7 +62,11 @@ class Analysis:
 
     def feed(self, spans: Sequence[S]) -> None:
         """Absorb one batch of spans."""
-        batch = self._recogniser.recognise(decode([payload(spans)]))
+        self.feed_request(payload(spans))
+
+    def feed_request(self, request: bytes) -> None:
+        """Absorb the spans of one OTLP request."""
+        batch = self._recogniser.recognise(decode([request]))
         first, self._next = self._next, self._next + len(batch)
         self.engine.start()
         sifted = self.engine.sift(batch, first, lambda rows: {row: fingerprint(self._stored[row]) for row in rows})
