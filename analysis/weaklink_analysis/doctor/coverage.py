@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import duckdb
 
 from weaklink_analysis.doctor.gaps import GAPS, WITHOUT_SCORE, Gap
-from weaklink_analysis.doctor.mends import MEMORY_SPAN, Mend, mend
+from weaklink_analysis.doctor.mend import Mend
+from weaklink_analysis.doctor.mends import MEMORY_SPAN, mend
 from weaklink_analysis.models import environment
 
 WORDS = "memor(y|ies)|mem0|remember|recall|retriev|vector|knowledge"

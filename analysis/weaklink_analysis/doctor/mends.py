@@ -1,19 +1,7 @@
 """What mends a gap: the attribute and the code, in the words of the convention that lacks it."""
 
-from dataclasses import dataclass
-
-ANY = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class Mend:
-    """Code stands for itself: `span`, `tracer`, `ledger`, `found` (a record) and the like are the user's own."""
-
-    attribute: str
-    """Which weaklink then reads."""
-    code: tuple[str, ...]
-    """Lines of Python."""
-
+from weaklink_analysis.doctor.frameworks import FRAMEWORK_MENDS
+from weaklink_analysis.doctor.mend import ANY, Mend
 
 MEMORY_SPAN = Mend(
     "gen_ai.operation.name",
@@ -27,6 +15,16 @@ _RECORDS = (
     "    for found in results",
     "]",
     'span.set_attribute("gen_ai.memory.records", json.dumps(records))',
+)
+
+
+_BESIDE = Mend(
+    "gen_ai.memory.records",
+    (
+        'with tracer.start_as_current_span("search_memory") as span:  # beside theirs, which cannot say it',
+        '    span.set_attribute("gen_ai.operation.name", "search_memory")  # create_memory for a write',
+        *(f"    {line}" for line in _RECORDS),
+    ),
 )
 
 
@@ -72,22 +70,23 @@ def _use(argument: str) -> tuple[str, ...]:
     return (f"async with memory_span(operation, memory_id=memory_id, {argument}):", "    ...  # the operation itself")
 
 
-MENDS: dict[tuple[str, str, str], Mend] = {
+MENDS: dict[tuple[str, str, str], Mend] = FRAMEWORK_MENDS | {
     # Of conventions that have no words of their own here: what is read of the metadata of any, or of any span.
-    ("ids", ANY, ANY): Mend(
-        "gen_ai.memory.records",
-        (
-            'with tracer.start_as_current_span("search_memory") as span:  # beside theirs, which names no record',
-            '    span.set_attribute("gen_ai.operation.name", "search_memory")  # create_memory for a write',
-            *(f"    {line}" for line in _RECORDS),
-        ),
-    ),
+    ("ids", ANY, ANY): _BESIDE,
     ("confidence", ANY, ANY): _metadata("confidence", "confidence"),
     ("valid_confidence", ANY, ANY): _metadata("confidence", "0.85"),
     ("agent", ANY, ANY): Mend("gen_ai.agent.name", ('span.set_attribute("gen_ai.agent.name", agent)',)),
     ("session", ANY, ANY): _SESSION,
-    ("parents", ANY, ANY): _metadata("derived_from", "[found.id for found in results]"),
+    ("parents", ANY, ANY): Mend(
+        "memory.link",
+        (
+            'link = {"memory.link": "derived_from", "memory.id": [found.id for found in results]}',
+            "span.add_link(span.get_span_context(), link)",
+        ),
+    ),
     ("agent_run", ANY, ANY): _RUN,
+    # LoongSuite tells the keys of what an add was given, and not the values.
+    ("confidence", "mem0_loongsuite", "write"): _BESIDE,
     ("ids", "genai", "read"): Mend("gen_ai.memory.records", _RECORDS),
     ("ids", "genai", "write"): Mend(
         "gen_ai.memory.record.id", ('span.set_attribute("gen_ai.memory.record.id", memory_id)',)

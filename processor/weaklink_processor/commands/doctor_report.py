@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weaklink_analysis.doctor.coverage import Coverage, Hint, Lack, Recognised, Sender
-from weaklink_analysis.doctor.mends import Mend
+from weaklink_analysis.doctor.mend import Mend
 from weaklink_processor.commands.chain_tree import printable
 
 VERSION = 1
