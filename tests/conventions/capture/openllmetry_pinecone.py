@@ -20,7 +20,7 @@ FOUND = [
 class Api(BaseHTTPRequestHandler):
     """Answers a query in namespace `ops` with both records, in `fail` with an error, in any other with none."""
 
-    def do_POST(self) -> None:  # noqa: N802 - as the base class has it
+    def do_POST(self) -> None:
         """One request."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         namespace = asked.get("namespace")
