@@ -1,7 +1,8 @@
 """The analyst's loop over a real queue, a real state and a real lake; only the fault is forced."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -128,3 +129,16 @@ def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: P
         ((judged,),) = catalogue.sql("SELECT count(*) FROM evaluations WHERE scope = 'trace'").fetchall()
     assert turns == [True, False]
     assert judged == 2 * JUDGED_TRACES + 1
+
+
+def test_at_rest_nothing_is_written(config: Config, queue: QueueStore) -> None:
+    """An analyst with nothing to do leaves the queue's file alone: each write would be an fsync a second."""
+    with (
+        wiring._analyst(config, queue) as (analyst, _),
+        closing(sqlite3.connect(config.data_dir / "queue.sqlite")) as db,
+    ):
+        analyst.drain()
+        analyst._turn()
+        before = db.execute("PRAGMA data_version").fetchone()
+        assert [analyst._turn() for _ in range(3)] == [False] * 3
+        assert db.execute("PRAGMA data_version").fetchone() == before

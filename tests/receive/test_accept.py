@@ -8,6 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from weaklink_processor.errors import BadData, TooLarge
+from weaklink_processor.receive import accept as judging
 from weaklink_processor.receive import census
 from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.limits import Limits
@@ -57,6 +58,15 @@ def is_good(span: Span) -> bool:
     )
 
 
+def either_way(payload: bytes) -> Accepted:
+    """Judge spans one by one, as in small payloads, and in Arrow, as in all others: both must say the same."""
+    one_by_one = accept(payload, LIMITS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "FEW_BYTES", -1)
+        assert accept(payload, LIMITS) == one_by_one
+    return one_by_one
+
+
 @settings(deadline=None)
 @given(requests(ANY_SPAN))
 def test_bad_spans_go_and_all_else_stays(request_: ExportTraceServiceRequest) -> None:
@@ -71,7 +81,7 @@ def test_bad_spans_go_and_all_else_stays(request_: ExportTraceServiceRequest) ->
             total += len(scope.spans)
             kept += len(good)
     payload = request_.SerializeToString()
-    accepted = accept(payload, LIMITS)
+    accepted = either_way(payload)
     assert ExportTraceServiceRequest.FromString(accepted.payload) == expected
     assert (accepted.spans, accepted.rejected) == (kept, total - kept)
     assert bool(accepted.reason) == (kept < total)
@@ -83,7 +93,7 @@ def test_a_good_payload_is_not_touched(request_: ExportTraceServiceRequest) -> N
     """Where no span is bad, the very bytes that came in go on: unknown fields and unusual encodings with them."""
     unknown_field = b"\x98\x06\x80\x00"  # number 99, and a varint longer than it needs to be
     payload = request_.SerializeToString() + unknown_field
-    accepted = accept(payload, LIMITS)
+    accepted = either_way(payload)
     assert accepted.payload is payload
     assert (accepted.rejected, accepted.reason) == (0, "")
 
@@ -183,7 +193,7 @@ def test_nothing_reaches_ptars_that_upb_refuses(payload: bytes, monkeypatch: pyt
     with pytest.raises(BadData, match=r"not an ExportTraceServiceRequest|messages inside each other"):
         accept(payload, LIMITS)
     assert seen == []
-    accept(good := request_of(Span(trace_id=TRACE, span_id=SPAN)), LIMITS)
+    accept(good := request_of(*[Span(trace_id=TRACE, span_id=SPAN)] * judging.FEW_BYTES), LIMITS)
     assert seen == [good]
 
 

@@ -182,12 +182,9 @@ def _verdict(payload: bytes) -> object:
 @settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_tags_tell_no_less_than_there_is(seed: int) -> None:
-    """The counts from bytes alone are never below the real ones."""
+    """The count from bytes alone is never below the real one."""
     payload = any_request(seed)
     message = ExportTraceServiceRequest.FromString(payload)
-    spans = [span for each in message.resource_spans for scope in each.scope_spans for span in scope.spans]
-    parts = sum(len(span.attributes) + len(span.events) + len(span.links) for span in spans)
-    assert tags.parts_of_spans(payload) >= parts
     assert tags.submessages(payload) >= submessages(message)
 
 

@@ -24,9 +24,10 @@ class Caution:
 
     def __init__(self, queue: QueueStore, decode: Decode) -> None:
         self._queue, self._decode = queue, decode
-        self._suspect = queue.mark(TRYING)
-        self._deaths = queue.mark(DEATHS) + 1 if self._suspect else 0
-        queue.set_mark(DEATHS, self._deaths)
+        self._noted = {name: queue.mark(name) for name in (TRYING, DEATHS)}
+        self._suspect = self._noted[TRYING]
+        self._deaths = self._noted[DEATHS] + 1 if self._suspect else 0
+        self._note(DEATHS, self._deaths)
 
     def before(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows to apply now, none if the first of them was set aside; to be called before they are decoded."""
@@ -36,7 +37,7 @@ class Caution:
             if not _survives(self._decode, rows[0].requests):
                 self._queue.quarantine(first, "it brings the decoder down")
                 return []
-        self._queue.set_mark(TRYING, first)
+        self._note(TRYING, first)
         return rows
 
     @property
@@ -48,11 +49,17 @@ class Caution:
         """The rows are applied."""
         if self._deaths:
             self._deaths, self._suspect = 0, 0
-            self._queue.set_mark(DEATHS, 0)
+            self._note(DEATHS, 0)
 
     def rest(self) -> None:
         """Nothing is being worked on: an end from here on is nobody's fault."""
-        self._queue.set_mark(TRYING, 0)
+        self._note(TRYING, 0)
+
+    def _note(self, name: str, value: int) -> None:
+        """Keep it durably, unless it is kept already: at rest nothing is to be written."""
+        if self._noted[name] != value:
+            self._queue.set_mark(name, value)
+            self._noted[name] = value
 
 
 def _survives(decode: Decode, requests: Sequence[bytes]) -> bool:

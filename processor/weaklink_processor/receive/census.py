@@ -77,10 +77,9 @@ def spans_within(limits: Limits, payload: bytes) -> pa.StructArray:
 
 
 def _each_certainly_within(limits: Limits, payload: bytes) -> bool:
-    """Whether the bytes alone tell that no span and no attribute has too much. Whatever counts takes two or more."""
-    fewest = min(getattr(limits, setting) for setting in _PARTS.values())
+    """Whether sizes alone tell that no span and no attribute has too much."""
     return len(payload) <= limits.attribute_size and (
-        len(payload) <= 2 * fewest or tags.parts_of_spans(payload) <= fewest
+        len(payload) <= limits.safe_bytes or _longest(_levels(_READ_SPANS(payload))[-1]) <= limits.safe_bytes
     )
 
 
@@ -159,6 +158,9 @@ def _nested(values: Iterable[AnyValue | KeyValue]) -> Iterator[ArrayValue | KeyV
             yield getattr(any_value, str(name))
 
 
+_READ_SPANS: Final = reader(  # as bytes
+    {ExportTraceServiceRequest: ("resource_spans",), ResourceSpans: ("scope_spans",), ScopeSpans: ("spans",)}
+)
 _READ_IDS: Final = reader(
     {ExportTraceServiceRequest: ("resource_spans",), ResourceSpans: ("scope_spans",), ScopeSpans: ("spans",), Span: IDS}
 )

@@ -4,11 +4,11 @@ upb says so by parsing it. An empty message takes 2 bytes on the wire and up to 
 very many of them is parsed piece by piece, and counted on the way.
 """
 
-from typing import Final
+from typing import Any, Final, cast
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import Default
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -35,14 +35,11 @@ def check_in_pieces(payload: bytes, limits: Limits) -> None:
         counted.check(limits)
 
 
-def check(payload: bytes, limits: Limits) -> None:
+def check(payload: bytes, limits: Limits) -> ExportTraceServiceRequest:
     """Parse all of a serialized ExportTraceServiceRequest at once; BadData when it is none, or nested too deep."""
     depth = limits.depth
     try:
-        if depth < DEEPEST:
-            _Deeper.FromString(inside((_INNER,) * (DEEPEST - depth - 1) + (_REQUEST,), payload))
-        else:
-            ExportTraceServiceRequest.FromString(payload)
+        return _parsed(payload, DEEPEST - depth) if depth < DEEPEST else ExportTraceServiceRequest.FromString(payload)
     except DecodeError as error:
         if "MaxDepth" in str(error):
             raise over("messages inside each other", f"more than {depth}", depth, "depth") from error
@@ -52,7 +49,15 @@ def check(payload: bytes, limits: Limits) -> None:
 _INNER, _REQUEST = 1, 2
 
 
-def _deeper() -> type[Message]:
+def _parsed(payload: bytes, sooner: int) -> ExportTraceServiceRequest:
+    """Parse it where upb's fixed depth is reached so many messages sooner."""
+    outer = _Deeper.FromString(inside((_INNER,) * (sooner - 1) + (_REQUEST,), payload))
+    for _ in range(sooner - 1):
+        outer = outer.inner
+    return cast("ExportTraceServiceRequest", outer.request)
+
+
+def _deeper() -> Any:
     """A message that may hold itself, and in the end a request: upb's fixed depth is then reached sooner."""
     request, kind = ExportTraceServiceRequest.DESCRIPTOR, FieldDescriptorProto.TYPE_MESSAGE
     name, package = "Deeper", "weaklink"

@@ -1,4 +1,4 @@
-"""The ids of all spans of a payload, judged in Arrow: no Python object a span."""
+"""The ids of spans: of one, or of all of a payload, judged in Arrow, no Python object a span."""
 
 from typing import Final
 
@@ -11,6 +11,7 @@ from weaklink_processor.receive.census import IDS
 
 TRACE_ID_BYTES: Final = 16
 SPAN_ID_BYTES: Final = 8
+NO_TRACE, NO_SPAN = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
 
 def all_good(spans: pa.StructArray) -> bool:
@@ -27,9 +28,10 @@ def all_good(spans: pa.StructArray) -> bool:
 
 def fault(span: Span) -> str | None:
     """What is wrong with the ids of one span."""
-    if len(span.trace_id) != TRACE_ID_BYTES or not any(span.trace_id):
+    trace_id, span_id = span.trace_id, span.span_id
+    if len(trace_id) != TRACE_ID_BYTES or trace_id == NO_TRACE:
         return f"trace_id all zero or not {TRACE_ID_BYTES} bytes"
-    if len(span.span_id) != SPAN_ID_BYTES or not any(span.span_id):
+    if len(span_id) != SPAN_ID_BYTES or span_id == NO_SPAN:
         return f"span_id all zero or not {SPAN_ID_BYTES} bytes"
     if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
         return f"parent_span_id neither empty nor {SPAN_ID_BYTES} bytes"

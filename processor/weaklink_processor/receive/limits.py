@@ -22,6 +22,11 @@ class Limits:
     depth: int = DEEPEST  # messages, or objects and arrays, inside each other
     json_elements: int = 1_000_000  # objects, arrays, and what they hold
 
+    @property
+    def safe_bytes(self) -> int:
+        """So many bytes cannot hold too much of anything that is counted: each takes two or more."""
+        return 2 * min(self.spans, self.span_attributes, self.span_events, self.span_links, self.items)
+
 
 def over(what: str, found: int | str, limit: int, setting: str) -> BadData:
     """Say which limit a request is over, what it has, and which setting allows more."""

@@ -20,11 +20,6 @@ MORE_FOR_SPANS: Final = 88
 AT_ONCE: Final = 1 << 18  # stays in the processor's cache
 
 
-def parts_of_spans(payload: bytes) -> int:
-    """The most attributes, events and links that all spans have together."""
-    return _count(payload, *PARTS_OF_A_SPAN)
-
-
 def submessages(payload: bytes) -> int:
     """The most submessages of any kind."""
     return _count(payload, *PARTS_OF_A_SPAN) + _count(payload, *FIELDS_1_TO_7)
