@@ -21,6 +21,25 @@ MOMENTS: Sequence[float] = (*range(12), 3.5, 59.0, 60.0, 61.0, 63.0, 70.0, 130.0
 MISSING = 99
 """The id of a parent span that never arrives."""
 
+SOURCES: Sequence[Value] = (
+    "direct",
+    "Weak inference",
+    "tool_output",
+    "slack",
+    "",
+    ["speculation", "user-message", "x"],
+)
+EVIDENCE: Mapping[str, Sequence[object]] = {
+    "content": ("The pool  is exhausted", "the pool is exhausted ", "raise it", "Raise it", "", 5),
+    "type": ("fact", "Preference", "semantic"),
+    "observations": (0, 1, 7, -1, "3", "x", 2.5),
+    "confirmed": (True, "true", False),
+    "grounding": ("partial", "Partial ", 0.6, "full"),
+    "extractor": ("gpt-4o", "claude-opus-4", "unheard", ""),
+    "logprobs": ([-0.25, -0.5, -0.1], [-0.7], [0.5], [], "[-1]", "none"),
+}
+MODELS = ("claude-haiku", "gpt-4o", "llama", "")
+
 Attributes = dict[str, Value]
 
 
@@ -97,6 +116,9 @@ class Story:
             "namespace": self.rng.choice((None, "/ops")),
         }
         about = {key: value for key, value in about.items() if value is not None and self.chance(0.7)}
+        about |= {key: self.rng.choice(values) for key, values in EVIDENCE.items() if self.chance(0.3)}
+        if self.chance(0.5):
+            about["source"] = self.rng.choice(SOURCES)
         place = self.rng.choice(("itself", "metadata", "text"))
         if place == "itself":
             return {"id": memory, "score": 0.5} | about
@@ -110,6 +132,10 @@ class Story:
             "memory.confidence": self.confidence() if self.chance(0.3) else None,
             "memory.hedged": True if self.chance(0.2) else None,
             "memory.derived_from": list(parents) if parents and self.chance(0.5) else None,
+            "memory.source": self.rng.choice(SOURCES) if self.chance(0.2) else None,
+            "memory.observations": self.rng.choice((2, 0, "many")) if self.chance(0.1) else None,
+            "memory.extractor.model": "Claude-Haiku" if self.chance(0.05) else None,
+            "memory.type": "event" if self.chance(0.1) else None,
         }
         if len(memories) == 1 and self.chance(0.4):
             attributes["gen_ai.memory.record.id"] = memories[0]
@@ -230,6 +256,41 @@ def runs(story: Story) -> None:
                 story.spans[-1] = replace(within, trace=s.trace, parent=s.span)
 
 
+def observed(story: Story) -> dict[str, Value | None]:
+    """A write of one or two memories that say whence they are, mostly not how sure."""
+    contents = EVIDENCE["content"][:4]
+    records = []
+    for memory in story.rng.sample("mnop", story.rng.choice((1, 1, 2))):
+        about: dict[str, object] = {"source": "direct", "confidence": 0.9 if story.chance(0.1) else None}
+        about |= {key: story.rng.choice(values) for key, values in EVIDENCE.items() if story.chance(0.1)}
+        about |= {"derived_from": ["a"]} if story.chance(0.15) else {}
+        records.append({"id": memory, "content": story.rng.choice(contents), "metadata": about})
+    return {"gen_ai.operation.name": "create_memory", "gen_ai.memory.records": json.dumps(records)}
+
+
+def calls(story: Story) -> None:
+    """Agent runs in which models are called, and what has a source is written in them or after, again and again."""
+    rng = story.rng
+    for _ in range(rng.randint(1, 3)):
+        outer = story.span("run", 10, {"gen_ai.operation.name": rng.choice(("invoke_agent", "chat"))}, lasts=10)
+        within = [outer.span]
+        for _ in range(rng.randint(2, 8)):
+            if story.chance(0.4):
+                said: dict[str, Value | None] = {
+                    "gen_ai.operation.name": rng.choice(("chat", "chat", "embeddings", None)),
+                    "openinference.span.kind": rng.choice((None, None, "LLM")),
+                    rng.choice(("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")): rng.choice(MODELS),
+                }
+                s = story.span("call", rng.randint(1, 9), said, lasts=rng.choice((0, 1)))
+            else:
+                s = story.span("create_memory", rng.randint(1, 9), observed(story))
+            s = story.spans[-1] = replace(s, trace=outer.trace, parent=rng.choice(within))
+            within.append(s.span)
+            if story.chance(0.1):
+                refusal = story.span("memledger.conflict_detected", s.end, {"memledger.existing_id": rng.choice("mn")})
+                story.spans[-1] = replace(refusal, trace=s.trace, parent=s.span, environment=s.environment)
+
+
 def decided(story: Story, share: float) -> dict[str, Value | None]:
     """A decision's own attributes."""
     if not story.chance(share):
@@ -247,7 +308,7 @@ def decided(story: Story, share: float) -> dict[str, Value | None]:
     return story.rng.choice(marks) | {"memory.relied_on": story.rng.choice(ways), "gen_ai.memory.store.id": store}
 
 
-PLOTS = (free, free, store_use, chain, diamond, cycle, fan, runs, runs, runs)
+PLOTS = (free, free, store_use, chain, diamond, cycle, fan, runs, runs, runs, calls, calls)
 
 
 def mishap(story: Story, s: S) -> S:

@@ -51,6 +51,9 @@ PUBLISHED = ABSORBED + EVALUATED
 JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
 
+NO_EXTRACTORS = "SELECT row_id, ordinal, name_key, model FROM operations LIMIT 0"
+NO_EVIDENCE = "SELECT row_id, ordinal, declared AS confidence, confidence_signals FROM versions LIMIT 0"
+
 REVISED = "(FROM changed_evaluations WHERE revised)"
 """The keys of evaluations that got a new revision."""
 
@@ -101,8 +104,9 @@ class Engine:
     def absorb(self, arrived_at: datetime) -> None:
         """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
         self._inherit()
-        if any(map(self._db.count, ("named_operations", "removed_operations", "inherited"))):
-            self._db.make("touched")
+        self._find_extractors()
+        if any(map(self._db.count, ("named_operations", "removed_operations", "inherited", "extracted"))):
+            self._db.make_all("contents", "touched")
             self._rebuild_versions()
             self._rebuild_edges()
             self._rebuild_chains()
@@ -234,7 +238,8 @@ class Engine:
         )
         self._db.make(
             "removed_operations",
-            "SELECT row_id, ordinal, name_key, trace FROM operations SEMI JOIN superseded USING (row_id)",
+            "SELECT row_id, ordinal, name_key, trace, span, time_ns, kind, content_key "
+            "FROM operations SEMI JOIN superseded USING (row_id)",
         )
         if superseded:
             for table in ("operations", "marks", "citations", "span_index"):
@@ -248,8 +253,19 @@ class Engine:
         else:
             self._db.make("inherited", "FROM seekers LIMIT 0")
 
+    def _find_extractors(self) -> None:
+        self._db.make("askers")
+        if self._db.count("askers"):
+            self._db.make("extracted")
+            self._db.run("merge_extracted")
+        else:
+            self._db.make("extracted", NO_EXTRACTORS)
+
     def _rebuild_versions(self) -> None:
-        self._db.make_all("history", "known_versions", "candidate_versions")
+        self._db.make_all("history", "written")
+        told = self._db.count("written WHERE confidence IS NULL AND signals IS NOT NULL")
+        self._db.make("evidence", None if told else NO_EVIDENCE)
+        self._db.make_all("known_versions", "candidate_versions")
         self._db.make_all("changed_versions", "new_versions", "removed_versions")
         self._db.run("merge_versions")
 

@@ -84,6 +84,8 @@ class Models:
             "weakest_in": _WEAKEST_IN[: 1 if settings.unresolved_confidence is None else 2],
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
             "attribution": ATTRIBUTION,
+            "scoring": settings.scoring,
+            "extractors": sorted(settings.scoring.extractors.items(), key=lambda item: (-len(item[0]), item[0])),
             "rubrics": settings.rubrics,
             "weighed": _weighed(settings),
             "at": _DUE,

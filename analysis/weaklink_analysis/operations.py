@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
+from weaklink_analysis.scoring import SCORING, Scoring
 
 Thresholds: TypeAlias = tuple[float | None, float | None]
 """min_threshold and flag_threshold; None: what holds without it."""
@@ -43,3 +44,5 @@ class Settings:
     services: Mapping[str, Thresholds] = field(default_factory=dict)
     rubrics: tuple[Rubric, ...] = (STRUCTURAL,)
     """By which traces and sessions are judged, each for itself."""
+    scoring: Scoring = SCORING
+    """By which confidences are derived and memories age."""

@@ -14,7 +14,7 @@ from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
 from weaklink_analysis.candidates import candidates, memory_links, relations
 from weaklink_analysis.conventions import CONTEXT_ATTRIBUTES, CONVENTIONS, OPERATION_COLUMNS
 from weaklink_analysis.conventions.convention import Convention
-from weaklink_analysis.conventions.model import lent, select
+from weaklink_analysis.conventions.model import lent, select, tells
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
 
@@ -82,9 +82,12 @@ class Recogniser:
         self._db = connection
         self._conventions = tuple(conventions)
         self._contexts = plain_model("contexts", matchers=matchers)
-        self._found = {
-            linked: [plain_model(name, linked=linked) for name in ("recognised_operations", "recognised_marks")]
+        self._marks = {linked: plain_model("recognised_marks", linked=linked) for linked in (False, True)}
+        # Looking for how a memory came to be costs its planning, too.
+        self._operations = {
+            (linked, told): plain_model("recognised_operations", linked=linked, told=told)
             for linked in (False, True)
+            for told in (False, True)
         }
         self._context = tuple(dict.fromkeys((*CONTEXT_ATTRIBUTES, *(key for m in matchers for key in m.attributes))))
         self._picked = tuple(dict.fromkeys((*self._context, *(key for c in conventions for key in c.triggers))))
@@ -98,16 +101,21 @@ class Recogniser:
             if links is not None:
                 cursor.register("memory_links", links)
             cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
-            cursor.execute(f"CREATE TEMP VIEW recognised AS {self._recognised(cursor, batch, picked)}")
+            recognised, told = self._recognised(cursor, batch, picked)
+            cursor.execute(f"CREATE TEMP VIEW recognised AS {recognised}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations, marks = (cursor.sql(text).to_arrow_table() for text in self._found[links is not None])
+            operations = cursor.sql(self._operations[links is not None, told]).to_arrow_table()
+            marks = cursor.sql(self._marks[links is not None]).to_arrow_table()
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
-    def _recognised(self, cursor: duckdb.DuckDBPyConnection, batch: SpanBatch, picked: pa.Table) -> str:
-        """The query of what the conventions recognise, of relations that are lent to the cursor."""
+    def _recognised(self, cursor: duckdb.DuckDBPyConnection, batch: SpanBatch, picked: pa.Table) -> tuple[str, bool]:
+        """The query of what the conventions recognise, of relations that are lent to the cursor.
+
+        And whether it may tell how a memory came to be.
+        """
         # Each model costs its planning, so those that no span calls for are left out.
         reading = _Reading(cursor, batch, picked)
-        selects = []
+        selects, told = [], picked.column("memory.source").null_count < len(batch)
         for place, convention in enumerate(self._conventions):
             rows = candidates(convention, batch, picked)
             if len(rows) and convention.own_sql is not None:
@@ -115,10 +123,11 @@ class Recogniser:
             elif len(rows):
                 reading.lend(convention, place, rows)
                 selects.append(select(convention, place))
+            told = told or (len(rows) > 0 and tells(convention))
         if len(selects) < 2:  # noqa: PLR2004 - with one there is nothing to choose
-            return "".join(selects) or NOTHING
+            return "".join(selects) or NOTHING, told
         union = " UNION ALL ".join(selects)
-        return f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
+        return f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)", told
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from weaklink_analysis.conventions.convention import Convention
     from weaklink_analysis.operations import Settings
+    from weaklink_analysis.scoring import Scoring
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.outbox import Destination, Outbox
     from weaklink_processor.analyst.state import State
@@ -307,6 +309,24 @@ def _settings(config: Config) -> "Settings":
         namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
         services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
         rubrics=analysis.rubrics,
+        scoring=_scoring(config),
+    )
+
+
+def _scoring(config: Config) -> "Scoring":
+    from weaklink_analysis.scoring import SCORING
+
+    own, ages = config.analysis.confidence, config.analysis.freshness
+    return replace(
+        SCORING,
+        **own.model_dump(exclude={"sources", "extractors", "types"}),
+        sources={**SCORING.sources, **own.sources},
+        extractors={**SCORING.extractors, **own.extractors},
+        types={**SCORING.types, **own.types},
+        half_lives={**SCORING.half_lives, **ages.half_lives},
+        unknown_half_life=ages.unknown_half_life,
+        freshness_floor=ages.floor,
+        stale_below=ages.stale_below,
     )
 
 

@@ -10,7 +10,10 @@ from engine_harness import Analysis
 from oracle import SEVERITY
 from otlp import S, Value, read, write
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.scoring import Scoring
 
+DAY = 86400
+HALF_FRESH = Settings(scoring=Scoring(stale_below=0.5))
 RUN = S(1, 90, "run", attributes={"gen_ai.operation.name": "invoke_agent"})
 
 
@@ -77,6 +80,12 @@ CASES: Sequence[tuple[str, dict[str, object], Sequence[S], Sequence[S]]] = (
         [write(1, 1, "m", 0.39, at=1), read(1, 2, "m", None, at=2)],
         [write(1, 1, "m", 0.4, at=1), read(1, 2, "m", None, at=2)],
     ),
+    (
+        "stale_memory_read",
+        {"freshness": 0.25, "age_days": 360.0, "version": 1},
+        [write(1, 1, "m", 0.9), read(1, 2, "m", None, at=360 * DAY)],
+        [write(1, 1, "m", 0.9), read(1, 2, "m", None, at=180 * DAY)],
+    ),
     ("read_without_ids", {"operation": "read"}, [NAMELESS], [NOTHING]),
     ("missing_session", {"operation": "write"}, [write(1, 1, "m", 0.9, session=None)], [SOURCE]),
     ("invalid_confidence", {"value": "1_0"}, [write(1, 1, "m", "1_0")], [write(1, 1, "m", None)]),
@@ -125,7 +134,7 @@ def test_each_code_is_found_where_it_is_and_nowhere_near(
     code: str, detail: dict[str, object], raised: Sequence[S], spared: Sequence[S]
 ) -> None:
     """The first story of a code has it, with this detail; the second, which differs little, has not."""
-    with Analysis() as analysis, Analysis() as other:
+    with Analysis(HALF_FRESH) as analysis, Analysis(HALF_FRESH) as other:
         for each, story in ((analysis, raised), (other, spared)):
             each.feed(beneath(*story))
             each.evaluate()
@@ -182,6 +191,13 @@ def test_a_record_that_is_listed_twice_counts_once(analysis: Analysis) -> None:
     """One finding a code, span and memory: that of the first record that has it."""
     analysis.feed([SOURCE, search(*({"id": "m", "confidence": shown} for shown in (0.9, 0.8, 0.7)))])
     assert details(analysis, "confidence_mismatch") == [{"shown": 0.8, "declared": 0.9, "version": 1}]
+
+
+def test_no_read_is_stale_unless_that_is_configured(analysis: Analysis) -> None:
+    """However old a memory is that was read, its freshness is told, and is no finding by default."""
+    analysis.feed([write(1, 1, "m", 0.9), read(1, 2, "m", None, at=3600 * DAY)])
+    assert [row["freshness"] for row in analysis.table("memory_operations")] == [None, 0.1]
+    assert "stale_memory_read" not in codes(analysis)
 
 
 def test_a_clean_story_has_none(analysis: Analysis) -> None:

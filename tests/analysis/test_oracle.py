@@ -23,6 +23,7 @@ from scenarios import crowd, scenarios
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.mai.rubrics import FINDING_CHECKS, STRICT, STRUCTURAL
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.scoring import Scoring
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.decode.batch import decode
 
@@ -42,6 +43,7 @@ RULES = (
         services={"svc": (0.1, 0.45), "other": (None, 0.9)},
     ),
     oracle.Rules(unresolved_confidence=0.35),
+    oracle.Rules(half_lives={"semantic": 0.0001, "fact": 1e-5}, stale_below=0.6),
 )
 
 COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "300")), os.environ.get("WEAKLINK_SCENARIO")
@@ -100,7 +102,8 @@ def differences(spans: Sequence[S], rules: oracle.Rules, seed: int | None = None
     They come at once, or with a seed in some order, in batches.
     """
     known = {key: value for key, value in asdict(rules).items() if key in Settings.__dataclass_fields__}
-    with Analysis(Settings(**known)) as analysis:
+    scoring = Scoring(half_lives=rules.half_lives, stale_below=rules.stale_below)
+    with Analysis(Settings(**known, scoring=scoring)) as analysis:
         if seed is None:
             analysis.feed(spans)
         else:
@@ -156,16 +159,22 @@ def test_it_agrees_where_hypothesis_looks(spans: list[S]) -> None:
 
 def test_the_scenarios_reach_everything() -> None:
     """Every finding, kind of decision, verdict, flag and origin occurs in them: agreement is about all of these."""
-    tables = oracle.tables(crowd(range(300)))
+    tables = oracle.tables(crowd(range(300)), oracle.Rules(half_lives={"semantic": 0.0001}, stale_below=0.9))
     reached = {
         (table, str(row[column]))
-        for table, column in (("findings", "code"), ("decisions", "kind"), ("memory_versions", "origin"))
+        for table, column in (
+            ("findings", "code"),
+            ("decisions", "kind"),
+            ("memory_versions", "origin"),
+            ("memory_versions", "confidence_source"),
+        )
         for row in tables[table]
     }
     assert reached == {
         *(("findings", code) for code in oracle.SEVERITY),
         *(("decisions", kind) for kind in ("marked", "plan", "agent_run", "trace")),
         *(("memory_versions", origin) for origin in ("written", "observed")),
+        *(("memory_versions", source) for source in ("declared", "derived", "assumed")),
     }
     verdicts = {(row["scope"], row["label"]) for row in tables["evaluations"]}
     assert verdicts == {(s, label) for s in ("decision", "trace", "session") for label in ("pass", "fail")} | {

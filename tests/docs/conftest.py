@@ -29,7 +29,8 @@ class Desk:
         return done.stdout
 
     def environment(self) -> dict[str, str]:
-        own = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{self.service.grpc}", "PYTHONPATH": str(ROOT / "tests")}
+        sources = os.pathsep.join(filter(None, (str(ROOT / "tests"), os.environ.get("PYTHONPATH"))))
+        own = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{self.service.grpc}", "PYTHONPATH": sources}
         return os.environ | own | {"PATH": f"{BIN}:{os.environ['PATH']}"}
 
 

@@ -15,6 +15,9 @@ PLANTED = {
     "processor/weaklink_processor/commands/sql.py": "import weaklink_processor.cli",
     "analysis/weaklink_analysis/spans.py": "import weaklink_processor.errors",
     "analysis/weaklink_analysis/operations.py": "import threading",
+    "analysis/weaklink_analysis/identity.py": "import weaklink_analysis.emit",
+    "analysis/weaklink_analysis/emit/known.py": "import weaklink_analysis.names",
+    "analysis/weaklink_analysis/emit/records.py": "import pyarrow",
     "processor/weaklink_processor/attic.py": "",  # a room that has no place in the contract
 }
 
@@ -43,7 +46,7 @@ def test_imports_run_downward() -> None:
     """The contracts of pyproject.toml hold."""
     done = lint(ROOT)
     assert done.returncode == 0, done.stdout
-    assert "2 kept, 0 broken" in done.stdout
+    assert "4 kept, 0 broken" in done.stdout
 
 
 @pytest.mark.parametrize(("file", "line"), PLANTED.items())

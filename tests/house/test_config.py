@@ -37,6 +37,10 @@ BAD_FILES = {
     "analysis: {services: {s: {flag_threshold: 0.41}}, namespaces: {/a: {min_threshold: 0.5}}}": (
         "for service 's' and namespace '/a' they are 0.5 and 0.41"
     ),
+    "analysis: {confidence: {sources: {direct: 2}}}": "analysis.confidence.sources.direct: 2: expected less than",
+    "analysis: {confidence: {types: {Own law: 1, own-law: 1}}}": "expected names, each once; capitals, blanks,",
+    "analysis: {confidence: {extractors: {' ': 1}}}": "expected parts of models' names, each once",
+    "analysis: {freshness: {half_lives: {event: 0}}}": "analysis.freshness.half_lives.event: 0: expected greater than",
     "analysis: {decisions: [{}]}": "analysis.decisions.0.attributes: {}: expected span_name, attributes, or both",
     "analysis: {decisions: [{name: a}]}": "analysis.decisions.0.name: 'a': no such setting",
     "analysis: {rubrics: [mai/9]}": "analysis.rubrics: ['mai/9']: rubric: no rubric is named 'mai/9'; known are mai-",

@@ -3,7 +3,7 @@
 `tables` walks graphs and sorts lists; nothing is kept between calls, so no order of arrival can matter. Rows have the
 columns of schema.md without row keys, revision and evaluated_at; JSON columns are Python values.
 
-values -> spans -> operations -> versions -> world -> judged, found -> rows: each knows those before it only.
+values -> spans -> operations -> evidence, versions -> world -> judged, found -> rows: each knows those before it only.
 """
 
 from oracle.found import SEVERITY, findings

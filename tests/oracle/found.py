@@ -18,6 +18,7 @@ SEVERITY = {
     "read_before_write": "info",
     "confidence_mismatch": "warning",
     "filtered_memory_returned": "warning",
+    "stale_memory_read": "info",
     "read_without_ids": "warning",
     "missing_session": "info",
     "invalid_confidence": "error",
@@ -68,8 +69,11 @@ def read_findings(o: Oracle, op: Op, v: Version) -> Iterator[tuple[str, str | No
     if op.skewed:
         lead = round((v.time - op.spot.time) / SECOND, 6)
         yield "read_before_write", op.id, {"version": v.number, "seconds": lead}
-    if op.confidence not in {None, v.declared} and v.source != "assumed":
+    if op.confidence not in {None, v.declared} and v.source == "declared":
         yield "confidence_mismatch", op.id, {"shown": op.confidence, "declared": v.declared, "version": v.number}
+    fresh = o.freshness(op)
+    if o.rules.stale_below is not None and fresh is not None and fresh < o.rules.stale_below:
+        yield "stale_memory_read", op.id, {"freshness": fresh, "age_days": o.age(op), "version": v.number}
     if o.flag(op, v) == "FILTER":
         bound: Row = {"effective_confidence": o.chain(v).effective, "min_threshold": o.policy(op)[0]}
         yield "filtered_memory_returned", op.id, bound | {"version": v.number}

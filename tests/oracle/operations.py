@@ -1,7 +1,7 @@
 """Which operations a span is, by conventions.md, and what it says of each."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.spans import Spot
@@ -55,6 +55,7 @@ class Op:
     rank: int | None = None
     success: bool | None = None
     counted: bool = False
+    about: Mapping[str, object] = field(default_factory=dict)
     version: "Version | None" = None
     skewed: bool = False
 
@@ -113,7 +114,7 @@ def memledger(spot: Spot) -> Iterator[Op]:
         parents=names(parents) if isinstance(parents, list) else [],
         author=known(text.get("memledger.memory.source_agent_id")),
         record_session=known(text.get("memledger.memory.session_id")),
-        memory_type=text.get("memledger.memory.type"),
+        memory_type=text.get("memledger.memory.type", text.get("memory.type")),
         namespace=text.get("memledger.memory.namespace"),
         success=text["memledger.success"] == "true" if "memledger.success" in text else None,
         counted=memory_span and kind != "other" and not found_none,
@@ -150,11 +151,12 @@ def genai(spot: Spot) -> Iterator[Op]:
             author=next((who for who in authors(metadata, record) if who), None),
             actor=known(text.get("memory.agent.id")),
             record_session=known(about.get("session_id")),
-            memory_type=about.get("type"),
+            memory_type=text.get("memory.type") if about.get("type") is None else as_text(about["type"]),
             namespace=about.get("namespace"),
             score=record.get("score"),
             rank=ordinal + 1 if kind == "read" and records else None,
             counted=kind in {"write", "read"} and not (kind == "read" and not records and not single and none_found),
+            about=about,
         )
 
 

@@ -28,6 +28,7 @@ def version_row(o: Oracle, v: Version) -> Row:
             "namespace": v.op.namespace,
             "declared_confidence": v.declared,
             "confidence_source": v.source,
+            "confidence_signals": v.signals,
             "hedged": v.op.hedged,
             "parent_ids": list(v.op.parents),
             "chain_min_confidence": chain.lowest,
@@ -89,6 +90,8 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "agent_run_span_id": next((f"{s.s.span:016x}" for s in op.spot.up if s.runs), None),
             "min_threshold": o.policy(op)[0],
             "flag_threshold": o.policy(op)[1],
+            "age_days": o.age(op),
+            "freshness": o.freshness(op),
         }
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from oracle.operations import Op
 from oracle.spans import Spot
-from oracle.values import Memory
+from oracle.values import Memory, Row
 
 
 @dataclass(eq=False)
@@ -15,6 +15,7 @@ class Version:
     memory: Memory
     origin: str
     declared: float
+    signals: list[Row] | None = None
     number: int = 0
     edges: dict[str, tuple["Version | None", bool]] = field(default_factory=dict)
 
@@ -32,7 +33,7 @@ class Version:
 
     @property
     def source(self) -> str:
-        return "assumed" if self.op.confidence is None else "declared"
+        return "declared" if self.op.confidence is not None else "derived" if self.signals else "assumed"
 
     @property
     def parents(self) -> set["Version"]:

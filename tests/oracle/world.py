@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from oracle.evidence import derived, word
 from oracle.operations import Op, recognised
 from oracle.spans import Spot
 from oracle.values import Memory, cited, confidence
 from oracle.versions import Chain, Decision, Version
 from otlp import SECOND, S
+
+HALF_LIVES = {"entity": 365, "fact": 180, "relation": 180, "preference": 90, "event": 30}
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Rules:
     clock_skew_seconds: float = 60.0
     pass_threshold: float = 0.7
     unresolved_confidence: float | None = None
+    half_lives: Mapping[str, float] = field(default_factory=lambda: HALF_LIVES)
+    stale_below: float | None = None
     namespaces: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     services: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
@@ -47,6 +52,7 @@ class Oracle:
         self.stores: dict[tuple[str, str], set[str]] = {}
         self.chains: dict[Version, Chain] = {}
         self._write()
+        self._derive()
         self._observe()
         self._number()
         self._resolve()
@@ -70,6 +76,14 @@ class Oracle:
             failed = s.error or (s.trace, s.span, s.environment, op.id) in refused
             if op.kind == "write" and op.id is not None and not failed:
                 op.version = self._make(op, (s.environment, op.store, op.id), "written")
+
+    def _derive(self) -> None:
+        """What was written without a confidence, but not without a source, gets the one that its evidence says."""
+        writes = [version.op for version in self.all_versions]
+        for version in self.all_versions:
+            found = derived(version.op, writes)
+            if found:
+                version.declared, version.signals = found
 
     def _observe(self) -> None:
         """A read that names no store means '' if that was written to, so what such reads show comes last."""
@@ -179,6 +193,18 @@ class Oracle:
         low, high = self.policy(op)
         effective = self.chain(version).effective
         return "PASS" if effective >= high else "FLAG" if effective >= low else "FILTER"
+
+    def age(self, op: Op) -> float | None:
+        """Days that a memory is old when it is read; None: nobody saw its write."""
+        if op.operation != "read" or op.version is None or op.version.origin != "written":
+            return None
+        return max(0, op.spot.time - op.version.time) / (86400 * SECOND)
+
+    def freshness(self, op: Op) -> float | None:
+        age = self.age(op)
+        if age is None or op.version is None:
+            return None
+        return max(0.1, 2 ** (-age / self.rules.half_lives.get(word(op.version.op.memory_type), 180.0)))
 
     @cached_property
     def decisions(self) -> list[Decision]:

@@ -27,6 +27,7 @@ OPERATION_COLUMNS = {
     "rank": "INTEGER",
     "success": "BOOLEAN",  # of an outcome
     "counted": "BOOLEAN",  # whether Tier 3 counts it
+    "about": "VARCHAR",  # JSON: one or two objects that tell of the record; what both say, the first says
     "verb": "VARCHAR",  # memledger's own name of what a memory span of its does, '' for none; null: it is no such span
 }
 
@@ -96,9 +97,19 @@ CONTEXT_ATTRIBUTES = (
     "gen_ai.memory.store.id",
     "memory.decision",
     "memory.relied_on",
+    "memory.type",
+    "memory.source",
+    "memory.observations",
+    "memory.confirmed",
+    "memory.grounding",
+    "memory.extractor.model",
+    "memory.extractor.logprobs",
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
 )
 """What any span may carry: agent and session, for its descendants too; its own thresholds; that it runs an agent, or
-decides, and on which memories it relied."""
+decides, and on which memories it relied; how a memory came to be; and which model answered."""
 
 
 def attributes_read() -> tuple[str, ...]:

@@ -79,5 +79,6 @@ SELECT
         kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL
         AND (coalesce(len(records), 1) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
     ) AS counted,
+    CASE WHEN record IS NOT NULL THEN json_array(metadata, record) END AS about,
     NULL AS verb
 FROM described

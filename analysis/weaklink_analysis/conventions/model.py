@@ -19,6 +19,7 @@ _SAID = {
     "record_session": "json_extract_string(said, '$.session_id')",
     "raw_confidence": "json_extract_string(said, '$.confidence')",
     "hedged": "json_extract_string(said, '$.hedged') = 'true'",
+    "about": "CAST(json_array(said) AS VARCHAR)",
     "parents_json": "CAST(json_extract(said, '$.derived_from') AS VARCHAR)",
 }
 """What a record's `metadata`, where a model yields such a column, says of other columns: that goes first."""
@@ -62,6 +63,11 @@ def _column(column: str, known: Collection[str], *, own: bool) -> str:
     said = _SAID.get(column) if METADATA in known else None
     ways = (said, column if column in known else None, _OTHERWISE.get(column), "NULL")
     return f"coalesce({', '.join(way for way in ways if way)})"
+
+
+def tells(convention: Convention) -> bool:
+    """Whether the model may say how a memory came to be."""
+    return bool({"about", METADATA} & columns(convention).keys())
 
 
 def lent(relation: str, place: int) -> str:

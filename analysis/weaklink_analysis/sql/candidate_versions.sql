@@ -1,12 +1,7 @@
 -- Grain: a version of a touched name, as it is with this batch: what of it may change. The rest is as its span said.
--- A write makes one, unless its span failed or a conflict resolver refused it (a child span names the same memory).
--- Reads make one for each run of equal confidences that they show before the memory's first write.
+-- Beside what was written, reads make one for each run of equal confidences that they show before the memory's first write.
 WITH writes AS (
-    SELECT w.row_id, w.ordinal, w.name_key, w.store, w.time_ns, w.trace, w.span
-    FROM history AS w
-    ANTI JOIN (SELECT trace, parent, name_key FROM history WHERE kind = 'conflict') AS refused
-        ON w.trace = refused.trace AND w.span = refused.parent AND w.name_key = refused.name_key
-    WHERE w.kind = 'write' AND NOT w.failed
+    SELECT row_id, ordinal, name_key, store, time_ns, trace, span FROM written
 ),
 shows AS (
     SELECT row_id, ordinal, name_key, store, time_ns, trace, span, confidence
@@ -78,10 +73,16 @@ SELECT
     -- Of an observed version never by inheritance: the reader is not the author.
     CASE WHEN r.written THEN o.agent_id ELSE o.record_agent END AS agent_id,
     CASE WHEN r.written THEN o.session_id ELSE o.record_session END AS session_id,
-    coalesce(o.confidence, settings.assumed_confidence) AS declared,
-    CASE WHEN o.confidence IS NULL THEN 'assumed' ELSE 'declared' END AS confidence_source,
+    coalesce(o.confidence, e.confidence, settings.assumed_confidence) AS declared,
+    CASE
+        WHEN o.confidence IS NOT NULL THEN 'declared'
+        WHEN e.confidence IS NOT NULL THEN 'derived'
+        ELSE 'assumed'
+    END AS confidence_source,
+    e.confidence_signals,
     o.min_threshold,
     o.flag_threshold
 FROM ranked AS r
 INNER JOIN history AS o ON r.row_id = o.row_id AND r.ordinal = o.ordinal
+LEFT JOIN evidence AS e ON r.row_id = e.row_id AND r.ordinal = e.ordinal
 CROSS JOIN settings

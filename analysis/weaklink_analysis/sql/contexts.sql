@@ -30,5 +30,13 @@ SELECT
     "memory.relied_on" AS relied_on,
     "gen_ai.memory.store.id" AS store,
     "memory.confidence_policy.min_threshold" AS raw_min_threshold,
-    "memory.confidence_policy.flag_threshold" AS raw_flag_threshold
+    "memory.confidence_policy.flag_threshold" AS raw_flag_threshold,
+    "memory.type" AS memory_type,
+    -- An embedding's or an agent's own model did not write the memory's text.
+    CASE
+        WHEN
+            "gen_ai.operation.name" IN ('chat', 'generate_content', 'text_completion')
+            OR "openinference.span.kind" = 'LLM'
+            THEN nullif(coalesce("gen_ai.response.model", "gen_ai.request.model", "llm.model_name"), '')
+    END AS model
 FROM incoming

@@ -2,5 +2,5 @@
 CREATE OR REPLACE TEMP TABLE touched AS SELECT name_key FROM names;
 CREATE OR REPLACE TEMP TABLE named_operations AS FROM operations LIMIT 0;
 CREATE OR REPLACE TEMP TABLE known_names AS FROM names LIMIT 0;
-CREATE OR REPLACE TEMP TABLE removed_operations AS SELECT row_id, ordinal, name_key, trace FROM operations LIMIT 0;
+CREATE OR REPLACE TEMP TABLE removed_operations AS FROM operations LIMIT 0;
 CREATE OR REPLACE TEMP TABLE inherited AS FROM operations LIMIT 0;

@@ -1,3 +1,5 @@
+{%- from 'signals.jinja' import word -%}
+{%- from 'scoring.jinja' import age, freshness with context -%}
 -- Grain: a memory touched by a span. The lake's rows for the view of this name.
 SELECT
     o.row_id,
@@ -31,10 +33,14 @@ SELECT
     lower(lpad(hex(o.run), 16, '0')) AS agent_run_span_id,
     o.min_threshold,
     o.flag_threshold,
+    -- How old an observed version is nobody saw.
+    CASE WHEN o.operation = 'read' AND v.origin = 'written' THEN {{ age('v', 'o') }} END AS age_days,
+    CASE WHEN o.operation = 'read' AND v.origin = 'written' THEN {{ freshness(age('v', 'o'), word('v.memory_type')) }} END
+        AS freshness,
     -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
     o.counted,
     CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,
-    CASE WHEN o.operation = 'read' AND v.confidence_source <> 'assumed' AND v.declared <> o.confidence THEN v.declared END
+    CASE WHEN o.operation = 'read' AND v.confidence_source = 'declared' AND v.declared <> o.confidence THEN v.declared END
         AS contradicted_confidence,
     CASE WHEN o.raw_confidence IS NOT NULL AND o.confidence IS NULL THEN left(o.raw_confidence, 100) END
         AS refused_confidence,
@@ -42,7 +48,10 @@ SELECT
         CASE
             WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
         END
-    END AS refused_thresholds
+    END AS refused_thresholds,
+    -- What the span itself carries, and what it does not inherit: for the coverage report.
+    o.own_agent IS NOT NULL AS has_agent,
+    o.own_session IS NOT NULL AS has_session
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal

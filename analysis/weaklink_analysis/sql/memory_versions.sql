@@ -17,6 +17,7 @@ SELECT
     v.namespace,
     v.declared AS declared_confidence,
     v.confidence_source,
+    v.confidence_signals,
     v.hedged,
     v.parent_ids,
     -- A version is never its own ancestor.

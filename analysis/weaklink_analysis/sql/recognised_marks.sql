@@ -1,6 +1,6 @@
 {%- from 'macros.jinja' import ids, linked_ids -%}
--- Grain: an incoming span that runs an agent, decides explicitly, or names memories that it relied on,
--- as an attribute or by links.
+-- Grain: an incoming span that runs an agent, decides explicitly, names memories that it relied on, as an attribute
+-- or by links, or calls a model.
 SELECT
     c.row_id AS at,
     c.is_run,
@@ -12,9 +12,11 @@ SELECT
         {%- else %}
         {{ ids('c.relied_on') }}
         {%- endif %}
-    ) AS relied_on
+    ) AS relied_on,
+    c.model
 FROM contexts AS c
 {%- if linked %}
 LEFT JOIN ({{ linked_ids('relied_on') }}) AS l ON c.row_id = l.row_id
 {%- endif %}
-WHERE c.is_run OR c.decision IS NOT NULL OR c.relied_on IS NOT NULL{% if linked %} OR l.ids IS NOT NULL{% endif %}
+WHERE c.is_run OR c.decision IS NOT NULL OR c.relied_on IS NOT NULL OR c.model IS NOT NULL
+    {%- if linked %} OR l.ids IS NOT NULL{% endif %}

@@ -12,10 +12,11 @@ CREATE TABLE IF NOT EXISTS span_index (
     agent_id VARCHAR, session_id VARCHAR, service_name VARCHAR, environment VARCHAR
 );
 
--- Grain: a stored span that runs an agent, decides explicitly (`decision` says by what), or names what it relied on.
+-- Grain: a stored span that runs an agent, decides explicitly (`decision` says by what), names what it relied on, or
+-- calls a model.
 CREATE TABLE IF NOT EXISTS marks (
     trace UUID, span UBIGINT, row_id BIGINT, start_ns UBIGINT, agent_id VARCHAR, session_id VARCHAR,
-    service_name VARCHAR, environment VARCHAR, is_run BOOLEAN, decision VARCHAR
+    service_name VARCHAR, environment VARCHAR, is_run BOOLEAN, decision VARCHAR, model VARCHAR
 );
 
 -- Grain: a memory that a stored span says it relied on.
@@ -23,7 +24,8 @@ CREATE TABLE IF NOT EXISTS citations (
     trace UUID, span UBIGINT, row_id BIGINT, start_ns UBIGINT, name_key BIGINT, store VARCHAR
 );
 
--- Grain: an environment and a memory id that something named, as its own record or as a parent.
+-- Grain: an environment and a memory id that something named, as its own record or as a parent; or an environment and the
+-- fingerprint of a content that was written there.
 CREATE TABLE IF NOT EXISTS names (name_key BIGINT, environment VARCHAR, memory_id VARCHAR);
 
 -- Grain: a memory touched by a span.
@@ -36,7 +38,12 @@ CREATE TABLE IF NOT EXISTS operations (
     success BOOLEAN, counted BOOLEAN, verb VARCHAR, failed BOOLEAN, convention VARCHAR, version_key BIGINT,
     raw_min_threshold VARCHAR, raw_flag_threshold VARCHAR,  -- as the span has them
     min_threshold DOUBLE, flag_threshold DOUBLE,  -- those in force
-    run UBIGINT  -- the span of the agent run that encloses it; null: none does
+    run UBIGINT,  -- the span of the agent run that encloses it; null: none does
+    signals STRUCT(
+        sources VARCHAR[], observations BIGINT, confirmed BOOLEAN, grounding VARCHAR, extractor VARCHAR, logprobs DOUBLE[]
+    ),  -- how the record came to be, of a write that says from what source
+    model VARCHAR,  -- what the trace tells of the extractor where the span does not
+    content_key BIGINT  -- the name of what a write writes
 );
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.
@@ -46,7 +53,8 @@ CREATE TABLE IF NOT EXISTS versions (
     named_store VARCHAR,  -- the store that the span names, in which its parent ids are looked up
     memory_id VARCHAR, version INTEGER, time_ns UBIGINT, trace UUID, span UBIGINT, origin VARCHAR, agent_id VARCHAR,
     session_id VARCHAR, memory_type VARCHAR, namespace VARCHAR, declared DOUBLE, confidence_source VARCHAR,
-    hedged BOOLEAN, parent_ids VARCHAR[], min_threshold DOUBLE, flag_threshold DOUBLE
+    hedged BOOLEAN, parent_ids VARCHAR[], min_threshold DOUBLE, flag_threshold DOUBLE, content_key BIGINT,
+    confidence_signals STRUCT(signal VARCHAR, said VARCHAR, "value" DOUBLE, origin VARCHAR)[]  -- of a derived confidence
 );
 
 -- Grain: a child version and a parent id it names. parent_key null: unresolved.

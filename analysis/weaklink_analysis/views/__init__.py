@@ -56,5 +56,5 @@ def create_statements(settings: Settings) -> list[str]:
 
 def _text(name: str, settings: Settings) -> str:
     return _ENVIRONMENT.get_template(f"{name}.sql").render(
-        max_hops=settings.max_hops, attribution=ATTRIBUTION, at=FOUND_AT
+        max_hops=settings.max_hops, attribution=ATTRIBUTION, at=FOUND_AT, scoring=settings.scoring
     )

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, fie
 
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 from weaklink_processor.config.naming import OwnConventions
+from weaklink_processor.config.scoring import Confidence, Freshness
 from weaklink_processor.config.values import PositiveSeconds, Seconds, Section, Share, from_json, listed, mapping
 
 
@@ -68,6 +69,8 @@ class Analysis(Section):
     namespaces: Policies = {}
     services: Policies = {}
     decisions: Matchers = ()
+    confidence: Confidence = Confidence()
+    freshness: Freshness = Freshness()
     conventions: OwnConventions = ()
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
