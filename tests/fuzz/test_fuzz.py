@@ -83,7 +83,7 @@ def test_json(seed: int) -> None:
         enter(payload)
 
 
-@some(240)
+@some(120)
 @given(SEEDS)
 def test_conventions(seed: int) -> None:
     """Spans whose attributes, named as a convention wants them, hold anything: all of it stays in bounds."""

@@ -108,9 +108,12 @@ RETRIEVAL = (
         "vector_stores",
         reads=("db.system",),
         only=(*_VECTOR_STORES, *(name.capitalize() for name in _VECTOR_STORES)),
-        also=("db.operation", "db.operation.name"),
-        events=("db.query.result",),
-        event_reads=("db.query.result.id", "db.query.result.score", "db.query.result.metadata"),
+        also=("db.operation", "db.operation.name", "db.milvus.search.result_count"),
+        events=("db.query.result", "db.search.result"),
+        event_reads=(
+            *("db.query.result.id", "db.query.result.score", "db.query.result.metadata"),
+            *("db.search.result.id", "db.search.result.entity", "id"),
+        ),
     ),
 )
 """Of whatever was retrieved: they go after GenAI."""

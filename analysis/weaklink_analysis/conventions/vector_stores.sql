@@ -1,9 +1,11 @@
--- Vector stores under OpenLLMetry: client spans of a store, and what a query found as events db.query.result.
+-- Vector stores under OpenLLMetry: client spans of a store, and what was found as events db.query.result
+-- (Milvus's search: db.search.result). Pinecone and Milvus print metadata as Python does: texts with quotes in them stay unread.
 -- Grain: a row a result; one row for a span without.
 WITH operations AS (
     SELECT
         row_id,
-        lower(coalesce("db.operation", "db.operation.name", split_part(name, '.', -1))) AS operation
+        lower(coalesce("db.operation", "db.operation.name", split_part(name, '.', -1))) AS operation,
+        coalesce("db.milvus.search.result_count", '') = '0' AS found_none
     FROM candidates
 ),
 kinds AS (
@@ -23,15 +25,25 @@ kinds AS (
     FROM operations
 ),
 results AS (
-    SELECT *, row_number() OVER (PARTITION BY row_id ORDER BY place) - 1 AS ordinal FROM events
+    SELECT
+        row_id,
+        row_number() OVER (PARTITION BY row_id ORDER BY place) - 1 AS ordinal,
+        coalesce("db.query.result.id", "db.search.result.id", id) AS memory_id,
+        "db.query.result.score" AS score,
+        coalesce("db.query.result.metadata", "db.search.result.entity") AS metadata
+    FROM events
 )
 SELECT
     k.row_id,
     coalesce(r.ordinal, 0) AS ordinal,
     CASE WHEN r.row_id IS NOT NULL THEN 'read' ELSE k.kind END AS kind,
-    r."db.query.result.id" AS memory_id,
-    r."db.query.result.metadata" AS metadata,
-    TRY_CAST(r."db.query.result.score" AS DOUBLE) AS score,
-    r.ordinal + 1 AS rank
+    r.memory_id,
+    CASE
+        WHEN json_valid(r.metadata) OR regexp_matches(r.metadata, '["\\]') THEN r.metadata
+        ELSE replace(replace(replace(replace(r.metadata, '''', '"'), 'None', 'null'), 'True', 'true'), 'False', 'false')
+    END AS metadata,
+    TRY_CAST(r.score AS DOUBLE) AS score,
+    r.ordinal + 1 AS rank,
+    r.row_id IS NOT NULL OR (k.kind IN ('read', 'write') AND NOT k.found_none) AS counted
 FROM kinds AS k
 LEFT JOIN results AS r ON k.row_id = r.row_id

@@ -75,6 +75,9 @@ for (let span of spans.filter((span) => span.name.startsWith("memory_operation")
   for (; span; span = byId.get(span.parentSpanId)) kept.add(span);
 }
 const ordered = spans.filter((span) => kept.has(span)).sort((a, b) => Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)));
+for (const event of ordered.flatMap((span) => span.events ?? [])) {
+  event.attributes = event.attributes.filter((pair) => pair.key !== "exception.stacktrace");
+}
 const about = resource.resource.attributes.filter((pair) => /^(service\.name|telemetry\.sdk\.\w+)$/.test(pair.key));
 const request = { resourceSpans: [{ resource: { attributes: about }, scopeSpans: [{ scope: resource.scopeSpans[0].scope, spans: ordered }] }] };
 writeFileSync(`${process.argv[2]}/mastra.json`, JSON.stringify(request, null, 1) + "\n");

@@ -57,3 +57,12 @@ def _trim(resource: dict[str, Any]) -> None:
         for span in scope["spans"]:
             for part in (span, *span.get("links", ())):
                 part.update({key: base64.b64decode(part[key]).hex() for key in IDS if key in part})
+            forget_stack(span)
+
+
+def forget_stack(span: dict[str, Any]) -> None:
+    """A stack trace is the machine's, and not the framework's."""
+    for event in span.get("events", ()):
+        event["attributes"] = [pair for pair in event.get("attributes", ()) if pair["key"] != "exception.stacktrace"]
+    if "message" in span.get("status", {}):
+        span["status"]["message"] = span["status"]["message"].partition("Traceback")[0]
