@@ -64,7 +64,7 @@ class Analysis:
         self.feed_request(payload(spans))
 
     def feed_request(self, request: bytes) -> None:
-        """Absorb one OTLP request."""
+        """Absorb the spans of one OTLP request."""
         batch = self._recogniser.recognise(decode([request]))
         first, self._next = self._next, self._next + len(batch)
         self.engine.start()
