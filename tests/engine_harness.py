@@ -27,7 +27,8 @@ HIDDEN = {
     *("memory_key", "record_keys"),
     "revision",
     "evaluated_at",
-    # what only findings ask for
+    # what only findings and the coverage report ask for
+    *("has_agent", "has_session"),
     *("counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
     *("span_ordinal", "oddity"),
 }

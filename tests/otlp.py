@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-Value = str | bool | int | float | Sequence[str]
+Value = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
 
 SECOND = 1_000_000_000
 DAWN = 1_790_000_000 * SECOND
@@ -28,6 +28,10 @@ class S:
     error: bool = False
     service: str = "svc"
     environment: str = ""
+    links: Sequence[Mapping[str, Value]] = ()
+    """Attributes of each link, all of them to another trace."""
+    events: Sequence[tuple[str, Mapping[str, Value]]] = ()
+    """Name and attributes of each."""
 
 
 def write(trace: int, span: int, memory: str, confidence: Value | None, at: float = 0.0, **more: object) -> S:
@@ -93,21 +97,31 @@ def _span(s: S) -> Span:
         name=s.name,
         start_time_unix_nano=DAWN + int(s.start * SECOND),
         end_time_unix_nano=DAWN + int(s.end * SECOND),
-        attributes=[_key_value(key, value) for key, value in s.attributes.items()],
+        attributes=_key_values(s.attributes),
         status=Status(code=Status.STATUS_CODE_ERROR) if s.error else None,
+        links=[Span.Link(trace_id=trace_id(9), span_id=span_id(9), attributes=_key_values(link)) for link in s.links],
+        events=[Span.Event(name=name, attributes=_key_values(attributes)) for name, attributes in s.events],
     )
 
 
+def _key_values(attributes: Mapping[str, Value]) -> list[KeyValue]:
+    return [_key_value(key, value) for key, value in attributes.items()]
+
+
 def _key_value(key: str, value: Value) -> KeyValue:
+    return KeyValue(key=key, value=_any_value(value))
+
+
+def _any_value(value: Value) -> AnyValue:
     match value:
         case bool():
-            any_value = AnyValue(bool_value=value)
+            return AnyValue(bool_value=value)
         case int():
-            any_value = AnyValue(int_value=value)
+            return AnyValue(int_value=value)
         case float():
-            any_value = AnyValue(double_value=value)
+            return AnyValue(double_value=value)
         case str():
-            any_value = AnyValue(string_value=value)
-        case _:
-            any_value = AnyValue(array_value=ArrayValue(values=[AnyValue(string_value=item) for item in value]))
-    return KeyValue(key=key, value=any_value)
+            return AnyValue(string_value=value)
+        case Mapping():
+            return AnyValue(kvlist_value=KeyValueList(values=_key_values(value)))
+    return AnyValue(array_value=ArrayValue(values=map(_any_value, value)))

@@ -53,9 +53,17 @@ class Story:
             error=self.chance(0.05),
             service=self.rng.choice(("svc", "svc", "other")),
             environment=self.rng.choice(("", "", "", "", "prod")),
+            links=[self.link() for _ in range(self.rng.randint(1, 3))] if self.chance(0.1) else (),
         )
         self.spans.append(s)
         return s
+
+    def link(self) -> Mapping[str, Value]:
+        """A span link that says, or does not, which memories it means."""
+        cited = self.rng.sample("abcdx", self.rng.randint(1, 2))
+        ways: Sequence[Value] = (cited[0], cited, json.dumps(cited), "")
+        said: Attributes = {"memory.id": self.rng.choice(ways)} if self.chance(0.9) else {}
+        return said | {"memory.link": self.rng.choice(("derived_from", "derived_from", "relied_on", "other"))}
 
     def use(
         self, verb: str, memory: str | None, at: float, parents: Sequence[str] = (), confidence: Value | None = None

@@ -1,21 +1,31 @@
 """What the spans of a batch say of memory: a function of the batch alone, so it can be done ahead of the analysis."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from weaklink_analysis.batch import Rows, SpanBatch, pick_attributes
-from weaklink_analysis.conventions import CONVENTIONS, OPERATION_COLUMNS, Convention, attributes_read
+from weaklink_analysis.candidates import candidates, memory_links, relations
+from weaklink_analysis.conventions import CONTEXT_ATTRIBUTES, CONVENTIONS, OPERATION_COLUMNS
+from weaklink_analysis.conventions.convention import Convention
+from weaklink_analysis.conventions.model import lent, select
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
 
 CONTEXT = ("span_kind", "agent_id", "session_id")
 """What the `spans` view shows of a span as the span itself carries it, beside SPAN_SCHEMA."""
+
+LOGGER = logging.getLogger(__name__)
+NOTHING = "SELECT {}, '' AS convention, 0 AS place LIMIT 0".format(
+    ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
+)
+"""The query of what is recognised where no convention knows a span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +69,90 @@ def _moved(found: pa.Table, place: npt.NDArray[np.int64]) -> pa.Table:
 class Recogniser:
     """Finds the memory operations of spans, each as the most specific convention that knows the span says."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, matchers: Sequence[Matcher] = ()) -> None:
-        """`connection` keeps nothing; one of an in-memory database will do. `matchers`: which spans else decide."""
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        matchers: Sequence[Matcher] = (),
+        conventions: Sequence[Convention] = CONVENTIONS,
+    ) -> None:
+        """`connection` keeps nothing; one of an in-memory database will do.
+
+        `matchers`: which spans else decide. `conventions`: the most specific first.
+        """
         self._db = connection
+        self._conventions = tuple(conventions)
         self._contexts = plain_model("contexts", matchers=matchers)
-        self._operations, self._marks = map(plain_model, ("recognised_operations", "recognised_marks"))
-        self._attributes = tuple(dict.fromkeys((*attributes_read(), *(key for m in matchers for key in m.attributes))))
+        self._found = {
+            linked: [plain_model(name, linked=linked) for name in ("recognised_operations", "recognised_marks")]
+            for linked in (False, True)
+        }
+        self._context = tuple(dict.fromkeys((*CONTEXT_ATTRIBUTES, *(key for m in matchers for key in m.attributes))))
+        self._picked = tuple(dict.fromkeys((*self._context, *(key for c in conventions for key in c.triggers))))
 
     def recognise(self, batch: SpanBatch) -> Recognised:
         """Read a batch; may be called from any thread."""
-        picked = pick_attributes(batch.spans.column("attributes"), self._attributes)
-        incoming = _incoming(batch, picked)
+        picked = pick_attributes(batch.spans.column("attributes"), self._picked)
+        links = memory_links(batch)
         with self._db.cursor() as cursor:
-            cursor.register("incoming", incoming)
+            cursor.register("incoming", _incoming(batch, picked.select(self._context)))
+            if links is not None:
+                cursor.register("memory_links", links)
             cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
-            cursor.execute(f"CREATE TEMP VIEW recognised AS {_recognised(incoming)}")
+            cursor.execute(f"CREATE TEMP VIEW recognised AS {self._recognised(cursor, batch, picked)}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations = cursor.sql(self._operations).to_arrow_table()
-            marks = cursor.sql(self._marks).to_arrow_table()
+            operations, marks = (cursor.sql(text).to_arrow_table() for text in self._found[links is not None])
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
+
+    def _recognised(self, cursor: duckdb.DuckDBPyConnection, batch: SpanBatch, picked: pa.Table) -> str:
+        """The query of what the conventions recognise, of relations that are lent to the cursor."""
+        # Each model costs its planning, so those that no span calls for are left out.
+        reading = _Reading(cursor, batch, picked)
+        selects = []
+        for place, convention in enumerate(self._conventions):
+            rows = candidates(convention, batch, picked)
+            if len(rows) and convention.own_sql is not None:
+                selects += reading.made(convention, place, rows)
+            elif len(rows):
+                reading.lend(convention, place, rows)
+                selects.append(select(convention, place))
+        if len(selects) < 2:  # noqa: PLR2004 - with one there is nothing to choose
+            return "".join(selects) or NOTHING
+        union = " UNION ALL ".join(selects)
+        return f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A batch that models read, on a cursor."""
+
+    cursor: duckdb.DuckDBPyConnection
+    batch: SpanBatch
+    picked: pa.Table
+
+    def lend(self, convention: Convention, place: int, rows: npt.NDArray[np.int64]) -> None:
+        """Have what the convention's model selects from, of the candidates in these rows."""
+        for name, relation in relations(convention, self.batch, self.picked, rows).items():
+            self.cursor.register(lent(name, place), relation)
+
+    def made(self, convention: Convention, place: int, rows: npt.NDArray[np.int64]) -> list[str]:
+        """The queries of what a user's model makes of these candidates; a span on which it fails is none of its."""
+        table = f"made_{place}_{rows[0]}_{len(rows)}"
+        self.lend(convention, place, rows)
+        try:
+            self.cursor.execute(f"CREATE TEMP TABLE {table} AS {select(convention, place)}")
+        except duckdb.Error as error:
+            if len(rows) == 1:
+                _warn(convention.name, type(error).__name__)
+                return []
+            halves = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+            return [query for half in halves for query in self.made(convention, place, half)]
+        return [f"(FROM {table})"]
+
+
+@cache
+def _warn(convention: str, error: str) -> None:
+    """Say once that a user's model failed; DuckDB's own message has values of spans."""
+    LOGGER.warning("convention %s fails on some spans (%s): it does not count for them", convention, error)
 
 
 def _incoming(batch: SpanBatch, picked: pa.Table) -> pa.Table:
@@ -87,37 +162,3 @@ def _incoming(batch: SpanBatch, picked: pa.Table) -> pa.Table:
         "status_code": batch.spans.column("status_code"),
     }
     return pa.table(columns | {name: picked.column(name) for name in picked.column_names})
-
-
-def _recognised(incoming: pa.Table) -> str:
-    # Each model costs its planning, so those that no span calls for are left out (one stays, for the columns).
-    known = [convention for convention in CONVENTIONS if _may_know(convention, incoming)] or CONVENTIONS[-1:]
-    union = " UNION ALL BY NAME ".join(_select(convention, place) for place, convention in enumerate(known))
-    return union if len(known) == 1 else f"FROM ({union}) QUALIFY place = min(place) OVER (PARTITION BY row_id)"
-
-
-def _select(convention: Convention, place: int) -> str:
-    attributes = ", ".join(f'"{key}"' for key in convention.reads)
-    columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in OPERATION_COLUMNS.items())
-    return (
-        f"(WITH candidates AS (SELECT row_id, name, {attributes} FROM incoming WHERE {_belongs(convention)}) "
-        f"SELECT {columns}, '{convention.name}' AS convention, {place} AS place FROM ({convention.sql}))"
-    )
-
-
-def _belongs(convention: Convention) -> str:
-    """The condition on a span of `incoming` to be a candidate of the convention."""
-    if convention.only:
-        values = ", ".join(f"'{value}'" for value in convention.only)
-        return f'"{convention.reads[0]}" IN ({values})'
-    named = f"starts_with(name, '{convention.prefix}') OR " if convention.prefix else ""
-    return named + "coalesce({}) IS NOT NULL".format(", ".join(f'"{key}"' for key in convention.reads))
-
-
-def _may_know(convention: Convention, incoming: pa.Table) -> bool:
-    """Whether some span is a candidate of the convention."""
-    if convention.only:
-        return bool(pc.any(pc.is_in(incoming.column(convention.reads[0]), pa.array(convention.only))).as_py())
-    if convention.prefix and pc.any(pc.starts_with(incoming.column("name"), convention.prefix)).as_py():
-        return True
-    return any(incoming.column(key).null_count < incoming.num_rows for key in convention.reads)

@@ -5,7 +5,7 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from opentelemetry.trace import Tracer
 
+    from weaklink_analysis.conventions.convention import Convention
     from weaklink_analysis.operations import Settings
     from weaklink_processor.analyst.analyst import Analyst
     from weaklink_processor.analyst.outbox import Destination, Outbox
@@ -232,6 +233,7 @@ def _analyst(
     config: Config, queue: "QueueStore", tally: "Tally | None" = None, tracer: "Tracer | None" = None
 ) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
+    from weaklink_analysis.conventions import CONVENTIONS
     from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
     from weaklink_processor.analyst.ahead import Ahead
@@ -248,7 +250,7 @@ def _analyst(
         outbox = Outbox(queue, state, _destinations(config, state, settings), [ANALYST], tally)
         step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
-        recogniser = Recogniser(scratch(), matchers)
+        recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
         analyst = Analyst(
             queue,
@@ -265,6 +267,29 @@ def _analyst(
         with closing(step), closing(ahead):
             yield analyst, outbox
         outbox.stop(_EMIT_DRAIN_SECONDS)
+
+
+def own_conventions(config: Config) -> "Sequence[Convention]":
+    """Build the user's conventions.
+
+    Raises:
+        UsageError: one cannot be read or run.
+    """
+    if not config.analysis.conventions:
+        return []
+    from weaklink_analysis.conventions.convention import Convention
+    from weaklink_analysis.conventions.own import faults
+
+    conventions = []
+    for number, own in enumerate(config.analysis.conventions):
+        try:
+            sql = own.file.read_text("utf-8") if own.file else own.sql
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"analysis.conventions.{number}.file: {own.file} cannot be read: {error}") from error
+        conventions.append(Convention(**own.model_dump(exclude={"sql", "file"}), own_sql=sql))
+    if found := faults(conventions):
+        raise UsageError("analysis.conventions: " + "; ".join(found))
+    return conventions
 
 
 def _settings(config: Config) -> "Settings":

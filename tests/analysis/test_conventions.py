@@ -1,12 +1,16 @@
 """What each convention recognises on a span, as the operations that users see."""
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from docs.pages import PAGES
 from engine_harness import Analysis
 from otlp import S, Value
+from weaklink_analysis.conventions import CONVENTIONS
 
 COLUMNS = ("operation", "memory_id", "declared_confidence", "agent_id", "session_id", "parent_ids", "hedged")
 
@@ -136,6 +140,10 @@ GENAI_CASES = {
         genai("search_memory", gen_ai__memory__records=records({"id": "m", "metadata": '{"confidence": "0.4"}'})),
         [("read", "m", 0.4, None, None, [], False)],
     ),
+    "records as structured values": (
+        genai("search_memory", gen_ai__memory__records=[{"id": "m", "metadata": {"confidence": 0.4}}, {"id": "n"}]),
+        [("read", "m", 0.4, None, None, [], False), ("read", "n", None, None, None, [], False)],
+    ),
     "records that are no JSON": (
         genai("search_memory", gen_ai__memory__records="two of them"),
         [("read", None, None, None, None, [], False)],
@@ -170,6 +178,57 @@ def test_memledger_is_more_specific_than_genai(analysis: Analysis) -> None:
     """A span that two conventions know is recognised once, by the most specific."""
     span = S(1, 1, "x", attributes={"gen_ai.operation.name": "create_memory", "memledger.memory.operation": "recall"})
     assert operations(analysis, span, columns=("operation", "convention")) == [("read", "memledger")]
+
+
+RETRIEVER: dict[str, Value] = {"openinference.span.kind": "RETRIEVER"}
+BOTH: dict[str, dict[str, Value]] = {
+    "memledger": {"memledger.memory.operation": "add"} | RETRIEVER,
+    "mem0_agentops": {"gen_ai.operation.name": "search_memory"} | RETRIEVER,
+    "mem0_loongsuite": {"gen_ai.operation.name": "memory_operation", "gen_ai.memory.operation": "add"} | RETRIEVER,
+    "mastra": {"gen_ai.operation.name": "memory_operation", "mastra.span.type": "memory_operation"} | RETRIEVER,
+    "google_adk": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "load_memory", "db.system": "chroma"},
+    "genai": {"gen_ai.operation.name": "search_memory"} | RETRIEVER,
+    "genai_retrieval": {"gen_ai.operation.name": "retrieval"} | RETRIEVER,
+    "openinference": {"db.system": "chroma", "db.operation": "query"} | RETRIEVER,
+}
+
+
+@pytest.mark.parametrize("first", BOTH)
+def test_a_span_that_several_know_is_recognised_once(analysis: Analysis, first: str) -> None:
+    """By the first in the documented order, and that order is the one that is used."""
+    name = "mem0.memory.search" if first == "mem0_agentops" else "x"
+    assert operations(analysis, S(1, 1, name, attributes=BOTH[first]), columns=("convention",)) == [(first,)]
+    documented = re.findall(r"^\| `(\w+)` \| .* \| .* \| .* \|$", PAGES["docs/conventions.md"], re.MULTILINE)
+    assert documented[: len(CONVENTIONS)] == [convention.name for convention in CONVENTIONS]
+
+
+def test_links_name_the_parents_of_every_record_written(analysis: Analysis) -> None:
+    """After those that the record names itself, each once; on a write alone, and only with ids."""
+    links: list[Mapping[str, Value]] = [
+        {"memory.link": "derived_from", "memory.id": "q"},
+        {"memory.link": "derived_from", "memory.id": ["p", "r"]},
+        {"memory.link": "derived_from"},
+        {"memory.link": "relied_on", "memory.id": "no"},
+        {"memory.id": "no"},
+    ]
+    named = records({"id": "m", "derived_from": ["p"]}, {"id": "n"})
+    span = genai("create_memory", gen_ai__memory__records=named)
+    assert operations(analysis, replace(span, links=links), columns=("memory_id", "parent_ids")) == [
+        ("m", ["p", "q", "r"]),
+        ("n", ["q", "p", "r"]),
+    ]
+    read = genai("search_memory", gen_ai__memory__records=named)
+    assert operations(analysis, replace(read, span=2, links=links), columns=("parent_ids",))[2:] == [(["p"],), ([],)]
+
+
+def test_links_name_what_a_decision_relied_on(analysis: Analysis) -> None:
+    """Beside its attribute, or alone; the memories need not have been read."""
+    links = [{"memory.link": "relied_on", "memory.id": '["b", "c"]'}, {"memory.link": "derived_from", "memory.id": "x"}]
+    marked: dict[str, Value] = {"memory.decision": True, "memory.relied_on": "a"}
+    analysis.feed([S(1, 1, attributes=marked, links=links), S(2, 1, attributes={"memory.decision": True}, links=links)])
+    analysis.evaluate()
+    relied = {row["trace_id"]: row["memory_ids"] for row in analysis.table("decisions")}
+    assert relied == {f"{1:032x}": ["a", "b", "c"], f"{2:032x}": ["b", "c"]}
 
 
 def test_agent_and_session_come_from_the_nearest_ancestor_that_has_them(analysis: Analysis) -> None:

@@ -1,15 +1,25 @@
 """Recognition is a function of the batch: what is taken of a batch carries along what was recognised on it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
 from otlp import S, payload, read, write
+from weaklink_analysis.batch import SpanBatch
+from weaklink_analysis.conventions import CONVENTIONS
+from weaklink_analysis.conventions.convention import Convention
 from weaklink_analysis.operations import Matcher
 from weaklink_analysis.recognition import Recogniser
+from weaklink_processor.config import Config
 from weaklink_processor.decode.batch import decode
+from weaklink_processor.receive import otlp_json
+from weaklink_processor.wiring import limits
+
+CAPTURED = Path(__file__).parents[1] / "conventions" / "captured"
+LIMITS = limits(Config())
 
 SPANS = [
     S(1, 1, attributes={"gen_ai.agent.id": "root"}),
@@ -38,6 +48,30 @@ def test_what_is_taken_is_what_those_spans_alone_give(rows: list[int], *, as_mas
     by_place = [("at", "ascending"), ("ordinal", "ascending")]
     assert taken.operations.sort_by(by_place).to_pylist() == alone.operations.sort_by(by_place).to_pylist()
     assert taken.keys.drop_columns(["request"]) == alone.keys.drop_columns(["request"])
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CAPTURED.glob("*.json")))
+def test_each_span_is_recognised_by_itself(name: str) -> None:
+    """What a framework's spans give does not depend on which others come with them."""
+    recogniser = Recogniser(duckdb.connect())
+    together = recogniser.recognise(decode([otlp_json.to_protobuf((CAPTURED / f"{name}.json").read_bytes(), LIMITS)]))
+    batch = SpanBatch(together.spans, together.keys)
+    for at in range(len(batch)):
+        one = SpanBatch(batch.spans.slice(at, 1), batch.keys.slice(at, 1))
+        alone, taken = recogniser.recognise(one), together.take(np.array([at]))
+        for part in ("operations", "marks"):
+            first, second = (getattr(recognised, part).to_pylist() for recognised in (alone, taken))
+            assert sorted(first, key=repr) == sorted(second, key=repr)
+
+
+def test_a_model_that_no_span_calls_for_is_not_run() -> None:
+    """It is not even looked at: spans without memory do not pay for conventions."""
+    without_file = Convention("no_such_model", names=("acme.*",), reads=("acme",), events=("acme",))
+    recogniser = Recogniser(duckdb.connect(), (), (without_file, *CONVENTIONS))
+    assert recogniser.recognise(decode([payload([S(1, 1, "acne"), SPANS[1]])])).operations.num_rows == 1
+    for called in (S(1, 1, "acme.x"), S(1, 1, attributes={"acme": 1}), S(1, 1, events=[("acme", {})])):
+        with pytest.raises(FileNotFoundError):
+            recogniser.recognise(decode([payload([called])]))
 
 
 def test_threads_share_a_recogniser() -> None:

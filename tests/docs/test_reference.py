@@ -58,8 +58,9 @@ def test_every_dependency_has_its_line(heading: str, declared: list[str]) -> Non
 
 
 def test_every_attribute_that_is_read_is_told() -> None:
-    """docs/instrument.md names each span attribute that a convention looks at."""
-    assert [key for key in attributes_read() if f"`{key}`" not in PAGES["docs/instrument.md"]] == []
+    """docs/instrument.md or docs/conventions.md names each span attribute that a convention looks at."""
+    told = PAGES["docs/instrument.md"] + PAGES["docs/conventions.md"]
+    assert [key for key in attributes_read() if f"`{key}`" not in told] == []
 
 
 def test_the_rubric_is_told() -> None:

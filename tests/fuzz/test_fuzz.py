@@ -40,7 +40,7 @@ USUAL = 0.7
 RECOGNISER = Recogniser(duckdb.connect(config={"threads": 1}))
 READ = attributes_read()
 USUAL_TEXTS = ("a", "b", "0.3", "0.85", "true", '["a", "b"]', '[{"id": "a", "score": 1}]')
-NAMES = (*(convention.prefix for convention in CONVENTIONS if convention.prefix), "invoke_agent x", "")
+NAMES = (*(name.rstrip("*") for convention in CONVENTIONS for name in convention.names), "invoke_agent x", "")
 
 
 def some(examples: int) -> settings:
@@ -122,9 +122,9 @@ def _request(rng: Random, count: int) -> bytes:
 def _attributes(rng: Random) -> list[KeyValue]:
     """Those of a convention, some of them odd, among some of others."""
     convention = rng.choice(CONVENTIONS)
-    first = convention.reads[0]
+    first, *more = (*convention.attributes, *(f"{prefix}{rng.randrange(3)}.id" for prefix in convention.prefixes), "x")
     marked = AnyValue(string_value=rng.choice(tuple(convention.only) or ("add", "recall", "update")))
-    named = [*rng.sample(convention.reads, rng.randrange(len(convention.reads))), *rng.sample(READ, 2)]
+    named = [*rng.sample(more, rng.randrange(len(more) + 1)), *rng.sample(READ, 2)]
     return [
         KeyValue(key=first, value=marked if rng.random() < USUAL else odd_value(rng)),
         *(KeyValue(key=name, value=_usual(rng) if rng.random() < USUAL else odd_value(rng)) for name in named),

@@ -160,7 +160,11 @@ def genai(spot: Spot) -> Iterator[Op]:
 
 def recognised(spot: Spot) -> list[Op]:
     """The operations of the most specific convention that knows the span."""
-    return list(memledger(spot)) or list(genai(spot))
+    found = list(memledger(spot)) or list(genai(spot))
+    for op in found:
+        if op.kind == "write":
+            op.parents = [*op.parents, *(name for name in spot.linked("derived_from") if name not in op.parents)]
+    return found
 
 
 def authors(*places: object) -> Iterator[str | None]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from oracle.values import Row, as_text, known
+from oracle.values import Row, as_text, cited, known
 from otlp import SECOND, S
 
 
@@ -24,6 +24,11 @@ class Spot:
             path.append(self.trace[at])
             at = path[-1].s.parent
         return path
+
+    def linked(self, what: str) -> list[str]:
+        """The ids that span links with this `memory.link` name, in their order."""
+        links = [link for link in self.s.links if link.get("memory.link") == what and "memory.id" in link]
+        return [name for link in links for name in cited(as_text(link["memory.id"]))]
 
     def carried(self, keys: Iterable[str]) -> str | None:
         return next((value for key in keys if (value := known(self.text.get(key)))), None)

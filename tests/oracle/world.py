@@ -194,11 +194,11 @@ class Oracle:
         written = [op.version for op in ops if op.kind == "write" and op.version]
         beneath = [v for v in written if next((s for s in v.op.spot.up if s.explicit), None) is spot]
         decision_memory = next(reversed(beneath or written), None)
-        raw = spot.text.get("memory.relied_on")
+        cited_ids = cited(spot.text.get("memory.relied_on")) + spot.linked("relied_on")
         store = spot.text.get("gen_ai.memory.store.id", "")
         named = {
             (memory := self.memory(spot.s.environment, store, id_)): self.resolve(memory, spot.start)[0]
-            for id_ in cited(raw)
+            for id_ in cited_ids
         }
         reads = {
             self.memory_of(op): op.version

@@ -1,14 +1,13 @@
 """Conventions: how spans name memory operations.
 
-A convention is one `.sql` file and the list of the attributes it reads. Its model selects from
-`candidates`: the batch's spans that carry one of these attributes or have a name with its prefix,
-with columns row_id, name, parent and one VARCHAR column an attribute (null: absent; text as
-spans.py says). It yields OPERATION_COLUMNS. Where several conventions know a span, the first
-in CONVENTIONS counts: the most specific.
+A convention is one `.sql` file and what it reads (convention.py). Its model selects from `candidates`: a row a span
+that it may know, with row_id, name and one VARCHAR column an attribute (null: absent; text as spans.py says); and,
+where it asks for them, from `indexed`, `events` and `links`. It yields row_id, kind, and what it knows of the other
+OPERATION_COLUMNS. Where several conventions know a span, the first in CONVENTIONS counts: the most specific.
 """
 
-from dataclasses import dataclass
-from importlib import resources
+from weaklink_analysis.conventions.convention import Convention
+from weaklink_analysis.conventions.frameworks import FRAMEWORKS, RETRIEVAL
 
 OPERATION_COLUMNS = {
     "row_id": "BIGINT",  # the span
@@ -32,27 +31,10 @@ OPERATION_COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
-    """One way of naming memory operations on spans."""
-
-    name: str
-    prefix: str
-    """Span names that start so belong to it even without attributes; '' for none."""
-    reads: tuple[str, ...]
-    only: tuple[str, ...] = ()
-    """Values of the first attribute read without which a span is none of its; () for any of the attributes read."""
-
-    @property
-    def sql(self) -> str:
-        """The convention's model."""
-        return resources.files(__package__).joinpath(f"{self.name}.sql").read_text("utf-8")
-
-
 CONVENTIONS = (
     Convention(
         "memledger",
-        prefix="memledger.",
+        names=("memledger.*",),
         reads=(
             "memledger.memory.id",
             "memledger.memory.type",
@@ -70,9 +52,9 @@ CONVENTIONS = (
             "memledger.result_count",
         ),
     ),
+    *FRAMEWORKS,
     Convention(
         "genai",
-        prefix="",
         reads=(
             "gen_ai.operation.name",
             "gen_ai.memory.store.id",
@@ -94,7 +76,9 @@ CONVENTIONS = (
             "delete_memory_store",
         ),
     ),
+    *RETRIEVAL,
 )
+"""The most specific first."""
 
 CONTEXT_ATTRIBUTES = (
     "gen_ai.agent.id",
@@ -118,5 +102,5 @@ decides, and on which memories it relied."""
 
 
 def attributes_read() -> tuple[str, ...]:
-    """Every attribute that some convention or the context reads, once each."""
-    return tuple(dict.fromkeys((*CONTEXT_ATTRIBUTES, *(key for c in CONVENTIONS for key in c.reads))))
+    """Every attribute of a span that some convention or the context reads, once each."""
+    return tuple(dict.fromkeys((*CONTEXT_ATTRIBUTES, *(key for c in CONVENTIONS for key in c.attributes))))

@@ -42,7 +42,10 @@ SELECT
         CASE
             WHEN {{ refused('o') }} THEN {'min_threshold': o.raw_min_threshold, 'flag_threshold': o.raw_flag_threshold}
         END
-    END AS refused_thresholds
+    END AS refused_thresholds,
+    -- What the span itself carries, and what it does not inherit: for the coverage report.
+    o.own_agent IS NOT NULL AS has_agent,
+    o.own_session IS NOT NULL AS has_session
 FROM operations AS o
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal

@@ -1,5 +1,6 @@
-{%- from 'macros.jinja' import confidence, ids -%}
+{%- from 'macros.jinja' import confidence, ids, linked_ids -%}
 -- Grain: a record on an incoming span, as the most specific convention recognised it.
+-- What a write was derived from its span's links say too.
 -- '' and 'unknown' are no agent and no session; '' is no id; a confidence that is not a number in [0, 1] is none.
 SELECT
     r.row_id AS at,
@@ -18,7 +19,17 @@ SELECT
     r.raw_confidence,
     {{ confidence('r.raw_confidence') }} AS confidence,
     coalesce(r.hedged, FALSE) AS hedged,
+    {% if linked -%}
+    list_concat(
+        {{ ids('r.parents_json') }},
+        CASE
+            WHEN r.kind = 'write'
+                THEN list_filter(l.ids, lambda id: NOT list_contains({{ ids('r.parents_json') }}, id))
+        END
+    ) AS parent_ids,
+    {%- else -%}
     {{ ids('r.parents_json') }} AS parent_ids,
+    {%- endif %}
     r.score,
     r.rank,
     r.success,
@@ -30,3 +41,6 @@ SELECT
     c.raw_flag_threshold
 FROM recognised AS r
 INNER JOIN contexts AS c ON r.row_id = c.row_id
+{%- if linked %}
+LEFT JOIN ({{ linked_ids('derived_from') }}) AS l ON r.row_id = l.row_id
+{%- endif %}

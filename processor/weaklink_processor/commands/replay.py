@@ -28,13 +28,16 @@ _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class _Tally:
+class Tally:
+    """What was in the files."""
+
     requests: int = 0
     spans: int = 0
     rejected: int = 0
 
-    def plus(self, accepted: Accepted) -> "_Tally":
-        return _Tally(self.requests + 1, self.spans + accepted.spans, self.rejected + accepted.rejected)
+    def plus(self, accepted: Accepted) -> "Tally":
+        """With one more request."""
+        return Tally(self.requests + 1, self.spans + accepted.spans, self.rejected + accepted.rejected)
 
 
 @click.command()
@@ -45,7 +48,14 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
 
     Each may be compressed with gzip or zstd; - is standard input. All are read and checked before any span is taken.
     """
+    tally = take(config, files)
+    click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
+
+
+def take(config: Config, files: Sequence[Path]) -> Tally:
+    """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
     log.configure(config.log, "replay")
+    wiring.own_conventions(config)  # a faulty one is told before any span is taken
     make_folder(config.data_dir)
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config))
@@ -55,12 +65,12 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
             for group in _groups(spool):
                 last = _append(config, queue, group, last)
             _catch_up(config, queue, last)
-    click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
+    return tally
 
 
-def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits) -> _Tally:
+def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits) -> Tally:
     """Write every request that has spans, its length before it; refuse all when one cannot be read."""
-    tally = _Tally()
+    tally = Tally()
     for file in files:
         for payload in read_requests(file, limits):
             accepted = _accepted(file, payload, limits)

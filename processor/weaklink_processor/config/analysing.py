@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, field_validator
 
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
+from weaklink_processor.config.naming import OwnConventions
 from weaklink_processor.config.values import PositiveSeconds, Seconds, Section, Share, from_json, listed, mapping
 
 
@@ -67,6 +68,7 @@ class Analysis(Section):
     namespaces: Policies = {}
     services: Policies = {}
     decisions: Matchers = ()
+    conventions: OwnConventions = ()
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
     @field_validator("flag_threshold")

@@ -1,0 +1,1 @@
+"""What spans do not say of memory, what that costs, and what mends it."""
