@@ -56,7 +56,7 @@ def wrapped(thing: T, system: str, tellings: Mapping[str, Telling], emitter: Emi
     """Wrap those of its methods that are listed; the thing itself, if that cannot be done."""
     try:
         methods = {
-            name: _told(getattr(thing, name), f"{system}.{name}", telling, emitter, store)
+            name: _told(getattr(thing, name), f"{telling.operation or name} {system}", telling, emitter, store)
             for name, telling in tellings.items()
             if hasattr(thing, name)
         }
