@@ -189,7 +189,7 @@ def seconds(run: Callable[[], None]) -> float:
 
 def renewed(folder: Path, versions: int, most_parents: int, threads: int) -> tuple[Stored, float]:
     """A file with so many versions, and the seconds that all their chains take, at best."""
-    stored = Stored(folder / f"{versions}-{most_parents}.duckdb", versions, most_parents, threads)
+    stored = Stored(Path(tempfile.mkdtemp(dir=folder)) / "state.duckdb", versions, most_parents, threads)
     times = []
     for _ in range(RUNS):
         with measured(f"all chains of {versions:,} versions, {(most_parents - 1) / 2:g} parents each"):
