@@ -46,7 +46,7 @@ MADE = """
         i, i AS memory, (1790000000000000000 + i * 1000000)::UBIGINT AS moment, {parents} AS parents
     FROM range({first}, {last} + 1) AS r(i)
 """
-MARK = "0 AS \"at\", false AS is_run, '' AS decision, '' AS store, [''] AS relied_on"
+MARK = "0 AS \"at\", false AS is_run, '' AS decision, '' AS store, [''] AS relied_on, '' AS model"
 """Nothing runs an agent here; what the columns of marks are."""
 PARENTS = """
     list_distinct(list_filter(
@@ -71,7 +71,11 @@ OPERATION = """
         (hash(i * 7) % 1000 / 1000)::VARCHAR AS raw_confidence, (hash(i * 7) % 1000 / 1000)::DOUBLE AS confidence,
         FALSE AS hedged, list_transform(parents, lambda p: format('memory-{:016x}', hash(p))) AS parent_ids,
         NULL::DOUBLE AS score, NULL::INTEGER AS rank, NULL::BOOLEAN AS success, TRUE AS counted, FALSE AS failed,
-        'memledger' AS convention, NULL::VARCHAR AS raw_min_threshold, NULL::VARCHAR AS raw_flag_threshold
+        'memledger' AS convention, NULL::VARCHAR AS raw_min_threshold, NULL::VARCHAR AS raw_flag_threshold,
+        NULL::STRUCT(
+            sources VARCHAR[], observations BIGINT, confirmed BOOLEAN, grounding VARCHAR, extractor VARCHAR,
+            logprobs DOUBLE[]
+        ) AS signals, NULL::VARCHAR AS content
     FROM made
 """
 
@@ -103,7 +107,7 @@ class Stored:
         maker.execute(f"""
             INSERT INTO operations BY NAME
             SELECT
-                * EXCLUDE (i, moment), i AS row_id, i AS name_key, i AS version_key,
+                * EXCLUDE (i, moment, content), i AS row_id, i AS name_key, i AS version_key,
                 moment AS start_ns, moment AS end_ns, moment AS time_ns,
                 'a' AS agent_id, 's' AS session_id, 0.4 AS min_threshold, 0.6 AS flag_threshold
             FROM ({OPERATION})
