@@ -52,6 +52,13 @@ JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
 
 NO_EXTRACTORS = "SELECT row_id, ordinal, name_key, model FROM operations LIMIT 0"
+UNDECLARED = "written WHERE confidence IS NULL"
+SIGNALS = """
+    operations AS o
+    SEMI JOIN (FROM written WHERE confidence IS NULL) AS w ON o.row_id = w.row_id AND o.ordinal = w.ordinal
+    WHERE o.signals IS NOT NULL
+"""
+"""Writes without a confidence that say how they came to be. There are none where there are no UNDECLARED ones."""
 NO_EVIDENCE = "SELECT row_id, ordinal, declared AS confidence, confidence_signals FROM versions LIMIT 0"
 
 REVISED = "(FROM changed_evaluations WHERE revised)"
@@ -263,7 +270,7 @@ class Engine:
 
     def _rebuild_versions(self) -> None:
         self._db.make_all("history", "written")
-        told = self._db.count("written WHERE confidence IS NULL AND signals IS NOT NULL")
+        told = self._db.count(UNDECLARED) and self._db.count(SIGNALS)
         self._db.make("evidence", None if told else NO_EVIDENCE)
         self._db.make_all("known_versions", "candidate_versions")
         self._db.make_all("changed_versions", "new_versions", "removed_versions")

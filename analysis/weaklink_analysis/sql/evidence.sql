@@ -9,10 +9,16 @@ CAST(
 {%- endmacro -%}
 -- Grain: a version that a touched name's write makes, and whose span gives no valid confidence but says from what source the
 -- memory came: the confidence derived, and of what. scoring/confidence.py has the formulas.
-WITH undeclared AS (
+WITH told AS (
+    SELECT w.*, o.signals, o.model, o.memory_type, o.content_key, len(o.parent_ids) > 0 AS derives
+    FROM written AS w
+    INNER JOIN operations AS o ON w.row_id = o.row_id AND w.ordinal = o.ordinal
+),
+undeclared AS (
     SELECT
         *,
-        list_filter(list_transform(signals.sources, lambda source: {{ strength('source') }}), lambda s: s IS NOT NULL) AS told,
+        list_filter(list_transform(signals.sources, lambda source: {{ strength('source') }}), lambda s: s IS NOT NULL)
+            AS strengths,
         CASE
             WHEN len(signals.logprobs) > 0 AND len(signals.logprobs) = len(list_filter(signals.logprobs, lambda p: p <= 0))
                 THEN exp(list_sum(signals.logprobs) / len(signals.logprobs))
@@ -20,12 +26,12 @@ WITH undeclared AS (
         coalesce(signals.extractor, model) AS extractor,
         {{ reliability('coalesce(signals.extractor, model)') }} AS reliability,
         {{ prior(word('memory_type')) }} AS prior
-    FROM written
+    FROM told
     WHERE confidence IS NULL AND signals IS NOT NULL
 ),
 -- Every write of one of their contents: on touched names as it is now, on others as it is stored.
 writes AS (
-    SELECT content_key, time_ns, trace, span, ordinal, derives FROM written
+    SELECT content_key, time_ns, trace, span, ordinal, derives FROM told
     UNION ALL
     SELECT v.content_key, v.time_ns, v.trace, v.span, v.ordinal, len(v.parent_ids) > 0 AS derives
     FROM versions AS v
@@ -53,10 +59,10 @@ terms AS (
     SELECT
         u.*,
         CASE
-            WHEN u.signals.confirmed THEN greatest(list_max(u.told), {{ scoring.confirmed_source | double }})
-            ELSE list_max(u.told)
+            WHEN u.signals.confirmed THEN greatest(list_max(u.strengths), {{ scoring.confirmed_source | double }})
+            ELSE list_max(u.strengths)
         END AS s,
-        coalesce(u.signals.observations, greatest(coalesce(r.times, 1), 1) + len(u.told) - 1)
+        coalesce(u.signals.observations, greatest(coalesce(r.times, 1), 1) + len(u.strengths) - 1)
             + CASE WHEN u.signals.confirmed THEN 1 ELSE 0 END AS n,
         coalesce(u.probability, u.reliability, {{ scoring.unknown_extractor | double }}) AS e,
         coalesce(u.prior, {{ scoring.unknown_type | double }}) AS t,
@@ -66,7 +72,7 @@ terms AS (
         END AS penalty
     FROM undeclared AS u
     LEFT JOIN repeated AS r ON u.trace = r.trace AND u.span = r.span AND u.ordinal = r.ordinal
-    WHERE len(u.told) > 0
+    WHERE len(u.strengths) > 0
 ),
 summed AS (
     SELECT *, {{ combined('s', boost('n'), 'e', 't') }} AS evident FROM terms
