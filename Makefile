@@ -3,6 +3,7 @@
 #   make serve ARGS="--data-dir /var/lib/weaklink"
 #   make test
 #   make phoenix        installs the Phoenix that tests run, once
+#   make mem0           installs the mem0 that tests wrap, once
 #   make collector      builds the OpenTelemetry Collector that tests run, once; needs Go
 
 ARGS ?=
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := test
-.PHONY: serve test lint types architecture unit collector phoenix bench clean
+.PHONY: serve test lint types architecture unit collector phoenix mem0 bench clean
 
 serve: $(STAMP)
 	@exec $(BIN)/weaklink serve $(ARGS)
@@ -35,7 +36,10 @@ collector:
 	@python3 tests/collector/build.py
 
 phoenix:
-	@python3 tests/phoenix_server/install.py
+	@python3 tests/pinned/install.py arize-phoenix
+
+mem0:
+	@python3 tests/pinned/install.py mem0ai
 
 bench: $(STAMP)
 	$(BIN)/python bench/ingest.py $(ARGS)

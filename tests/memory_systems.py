@@ -1,17 +1,20 @@
 """Memory systems as agents use them, without a model or a network: each wrapped as it is told by the emitter."""
 
 import hashlib
+import importlib
+import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from memledger import Memledger
 
 import incident
+from pinned.install import MEM0
 
 LANGGRAPH = "langgraph-checkpoint is not installed"
-MEM0 = "mem0ai is not installed: it allows no protobuf of weaklink's, see AGENT_PACKAGES in docs/dev-guide.md"
 
 
 async def a_ledger(folder: Path) -> Memledger:
@@ -40,13 +43,23 @@ class _Embedder:
         return [self.embed(text) for text in texts]
 
 
+def _mem0() -> ModuleType:
+    """It allows no protobuf of weaklink's, so it is installed elsewhere; what both have is weaklink's."""
+    if reason := MEM0.missing():
+        pytest.skip(reason)
+    elsewhere = str(MEM0.site_packages())
+    if elsewhere not in sys.path:
+        sys.path.append(elsewhere)
+    return importlib.import_module("mem0")
+
+
 def a_mem0(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str = "Memory") -> Any:
     """A real mem0 with its own Qdrant in a folder; nothing asks a model, for nothing is inferred."""
     monkeypatch.setenv("MEM0_DIR", str(folder / "mem0"))
     monkeypatch.setenv("MEM0_TELEMETRY", "False")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mem0 = pytest.importorskip("mem0", reason=MEM0)
+        mem0 = _mem0()
         config = {
             "vector_store": {
                 "provider": "qdrant",

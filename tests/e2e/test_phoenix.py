@@ -21,8 +21,8 @@ import pytest
 from collector import agent
 from e2e.clients import send_by_grpc
 from otlp import S, payload, read, write
-from phoenix_server.install import missing, phoenix
 from phoenix_server.process import HEADERS, Phoenix
+from pinned.install import PHOENIX
 from weaklink_processor.emit.annotation import PATHS
 from weaklink_processor.emit.grpc_transport import EXPORT
 from weaklink_processor.emit.phoenix_transport import PhoenixTransport
@@ -56,9 +56,9 @@ class Told(NamedTuple):
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Phoenix]:
-    if reason := missing():
+    if reason := PHOENIX.missing():
         pytest.skip(reason)
-    phoenix()
+    PHOENIX.python()
     with Phoenix(tmp_path_factory.mktemp("phoenix")) as running:
         yield running
 

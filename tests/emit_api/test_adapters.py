@@ -109,19 +109,20 @@ def test_memledger_is_told(told: Told, tmp_path: Path) -> None:
     score = seen[2][2][0].pop("score")
     assert score > 0
     assert seen == [
-        ("memledger.add", "create_memory", [{"id": note, "metadata": of_note | {"session_id": "s1"}}]),
-        ("memledger.add", "create_memory", [{"id": fix, "metadata": of_fix}]),
-        ("memledger.search", "search_memory", [{"id": fix, "metadata": of_fix | stored}]),
+        ("create_memory memledger", "create_memory", [{"id": note, "metadata": of_note | {"session_id": "s1"}}]),
+        ("create_memory memledger", "create_memory", [{"id": fix, "metadata": of_fix}]),
+        ("search_memory memledger", "search_memory", [{"id": fix, "metadata": of_fix | stored}]),
         (
-            "memledger.get",
+            "search_memory memledger",
             "search_memory",
             [{"id": note, "metadata": of_note | {"derived_from": [], "type": "semantic"}}],
         ),
-        ("memledger.get", "search_memory", []),
-        ("memledger.delete", "delete_memory", [{"id": fix}]),
+        ("search_memory memledger", "search_memory", []),
+        ("delete_memory memledger", "delete_memory", [{"id": fix}]),
     ]
     with told.analysis() as analysis:
         assert analysis.memories()[fix]["effective_confidence"] == 0.3
+        assert {row["convention"] for row in analysis.view("memory_operations")} == {"genai"}
 
 
 def test_langgraph_is_told(told: Told) -> None:
@@ -140,12 +141,12 @@ def test_langgraph_is_told(told: Told) -> None:
     of_fix = {"confidence": 0.85, "derived_from": ["ops/db/note", "hr/other"], "namespace": "/ops/db"}
     seen = operations(told)
     assert seen[:4] == [
-        ("langgraph.put", "upsert_memory", [{"id": "ops/db/note", "metadata": of_note}]),
-        ("langgraph.put", "upsert_memory", [{"id": "ops/db/fix", "metadata": of_fix}]),
-        ("langgraph.get", "search_memory", [{"id": "ops/db/note", "metadata": of_note}]),
-        ("langgraph.get", "search_memory", []),
+        ("upsert_memory langgraph", "upsert_memory", [{"id": "ops/db/note", "metadata": of_note}]),
+        ("upsert_memory langgraph", "upsert_memory", [{"id": "ops/db/fix", "metadata": of_fix}]),
+        ("search_memory langgraph", "search_memory", [{"id": "ops/db/note", "metadata": of_note}]),
+        ("search_memory langgraph", "search_memory", []),
     ]
-    assert [name for name, _, records in seen[4:]] == ["langgraph.search", "langgraph.delete"]
+    assert [name for name, _, records in seen[4:]] == ["search_memory langgraph", "delete_memory langgraph"]
     with told.analysis() as analysis:
         assert analysis.memories()["ops/db/fix"]["effective_confidence"] == 0.3
 
@@ -176,14 +177,14 @@ def test_langgraph_batches_are_told(told: Told) -> None:
     assert [(name, operation, [each["id"] for each in records]) for name, operation, records in operations(told)] == [
         ("upsert_memory", "upsert_memory", ["ops/a"]),
         ("delete_memory", "delete_memory", ["ops/b"]),
-        ("langgraph.batch", None, []),
+        ("batch langgraph", None, []),
         ("search_memory", "search_memory", ["ops/a"]),
         ("search_memory", "search_memory", ["ops/a"]),
-        ("langgraph.abatch", None, []),
-        ("langgraph.aput", "upsert_memory", ["ops/c"]),
-        ("langgraph.aget", "search_memory", ["ops/c"]),
-        ("langgraph.asearch", "search_memory", ["ops/a", "ops/c"]),
-        ("langgraph.adelete", "delete_memory", ["ops/c"]),
+        ("abatch langgraph", None, []),
+        ("upsert_memory langgraph", "upsert_memory", ["ops/c"]),
+        ("search_memory langgraph", "search_memory", ["ops/c"]),
+        ("search_memory langgraph", "search_memory", ["ops/a", "ops/c"]),
+        ("delete_memory langgraph", "delete_memory", ["ops/c"]),
     ]
     with pytest.raises(base.InvalidNamespaceError):
         store.put((), "key", {})
@@ -219,14 +220,14 @@ def test_mem0_is_told(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     score = seen[1][2][0].pop("score")
     assert score == found["results"][0]["score"]
     assert seen == [
-        ("mem0.add", "upsert_memory", [{"id": note, "metadata": known}]),
-        ("mem0.search", "search_memory", [{"id": note, "metadata": known}]),
-        ("mem0.get", "search_memory", [{"id": note, "metadata": known}]),
-        ("mem0.get", "search_memory", []),
-        ("mem0.update", "update_memory", [{"id": note, "metadata": {"confidence": 0.6}}]),
-        ("mem0.delete", "delete_memory", [{"id": note}]),
-        ("mem0.delete", "delete_memory", []),
-        ("mem0.add", None, []),
+        ("add mem0", "upsert_memory", [{"id": note, "metadata": known}]),
+        ("search_memory mem0", "search_memory", [{"id": note, "metadata": known}]),
+        ("search_memory mem0", "search_memory", [{"id": note, "metadata": known}]),
+        ("search_memory mem0", "search_memory", []),
+        ("update_memory mem0", "update_memory", [{"id": note, "metadata": {"confidence": 0.6}}]),
+        ("delete_memory mem0", "delete_memory", [{"id": note}]),
+        ("delete_memory mem0", "delete_memory", []),
+        ("add mem0", None, []),
     ]
     assert [span.status.status_code is StatusCode.ERROR for span in told.spans()] == [False] * 6 + [True, True]
 
@@ -248,9 +249,11 @@ def test_async_mem0_is_told(told: Told, tmp_path: Path, monkeypatch: pytest.Monk
     seen = operations(told)
     seen[2][2][0].pop("score")
     assert seen == [
-        ("mem0.add", "upsert_memory", [known]),
-        ("mem0.get_all", "search_memory", [known]),
-        ("mem0.search", "search_memory", [known]),
-        ("mem0.delete_all", "delete_memory", []),
+        ("add mem0", "upsert_memory", [known]),
+        ("search_memory mem0", "search_memory", [known]),
+        ("search_memory mem0", "search_memory", [known]),
+        ("delete_memory mem0", "delete_memory", []),
     ]
-    assert told.attributes("mem0.search")["gen_ai.memory.query.text"] == "the pool"
+    assert (told.spans()[2].attributes or {})["gen_ai.memory.query.text"] == "the pool"
+    with told.analysis() as analysis:
+        assert {row["convention"] for row in analysis.view("memory_operations")} == {"genai"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from phoenix_server.install import phoenix
+from pinned.install import PHOENIX
 from weaklink_service import PATIENCE, free_port, wait_until
 
 PROJECT = "default"
@@ -65,7 +65,7 @@ class Phoenix:
         """Start it; whoever cannot do without it waits."""
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [phoenix(), "-m", "phoenix.server.main", "serve"], env=self._environment, stdout=log, stderr=log
+                [PHOENIX.python(), "-m", "phoenix.server.main", "serve"], env=self._environment, stdout=log, stderr=log
             )
 
     def start(self) -> None:
