@@ -33,9 +33,13 @@ class Told:
         """Those of the only span of this name."""
         return dict(self.span(name).attributes or {})
 
+    def request(self) -> bytes:
+        """All of it as one OTLP request."""
+        return bytes(encode_spans(self.spans()).SerializeToString())
+
     def analysis(self) -> Analysis:
         """An engine that absorbed and judged it all."""
         analysis = Analysis()
-        analysis.feed_request(encode_spans(self.spans()).SerializeToString())
+        analysis.feed_request(self.request())
         analysis.evaluate()
         return analysis

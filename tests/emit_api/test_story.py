@@ -1,16 +1,16 @@
 """One story told in several ways: a guess, a diagnosis derived from it, an action that relies on the diagnosis.
 
-carried by        | memledger | emitter | wrapped memledger | wrapped LangGraph store | wrapped mem0
-derivation        | yes       | yes     | yes               | in the value            | in the metadata
-confidence, hedge | yes       | yes     | yes               | in the value            | in the metadata
-author, session   | yes       | yes     | yes               | in the value            | agent_id, run_id
-ids that a search | no, its   | yes     | yes               | yes                     | yes
-  found           | recall is |         |                   |                         |
+carried by        | memledger | emitter | wrapped memledger | wrapped LangGraph | wrapped mem0     | retrievers
+derivation        | yes       | yes     | yes               | in the value      | in the metadata  | of what is found
+confidence, hedge | yes       | yes     | yes               | in the value      | in the metadata  | of what is found
+author, session   | yes       | yes     | yes               | in the value      | agent_id, run_id | of what is found
+ids that a search | no, its   | yes     | yes               | yes               | yes              | yes
+  found           | recall is |         |                   |                   |                  |
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,18 @@ import pytest
 
 import incident
 import memory_systems
+from covered import gaps, report
 from emitted import Told
 from engine_harness import Analysis
 from weaklink_analysis import emit
+from weaklink_processor.queue import framing
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 SESSION = "incident-7"
 Write = Callable[[str, str, float, bool, list[str]], Awaitable[str]]
 Find = Callable[[str, str], Awaitable[object]]
+Teller = Callable[["Place"], Coroutine[Any, Any, dict[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -228,3 +231,40 @@ def test_the_story_is_the_same(teller: str, tmp_path: Path, monkeypatch: pytest.
     with told.analysis() as analysis:
         assert facts(analysis, written) == SAID
         assert failed_checks(analysis) == FAILED
+
+
+async def by_bare_retrievers(place: Place) -> dict[str, str]:
+    """OpenInference retrievers as they come, without a word of provenance."""
+    tracer = place.told.provider.get_tracer("retriever")
+
+    async def write(agent: str, *_: object) -> str:
+        return agent
+
+    async def find(memory_id: str, _: str) -> None:
+        attributes = {"openinference.span.kind": "RETRIEVER", "retrieval.documents.0.document.id": memory_id}
+        tracer.start_span("retrieve", attributes=attributes).end()
+
+    return await tell(place.told, write, find)
+
+
+LACKS: dict[Teller, dict[tuple[str, str], int]] = {
+    **{teller: {} for teller in (*TELLERS.values(), by_retrievers)},
+    by_bare_retrievers: {("read", "confidence"): 2, ("read", "agent"): 2},
+}
+"""Teller -> operation and gap -> how many records lack it."""
+
+
+@pytest.mark.parametrize("teller", LACKS, ids=lambda teller: teller.__name__)
+def test_doctor_names_exactly_what_each_lacks(
+    teller: Teller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a way of telling leaves out is named, with how much of it is; of what it says nothing is."""
+    told = Told()
+    with told.provider.get_tracer("story").start_as_current_span("incident"):
+        asyncio.run(teller(Place(told, tmp_path, monkeypatch)))
+    file = tmp_path / "spans.binpb"
+    file.write_bytes(framing.join([told.request()]))
+    said = report(file)
+    (service,) = {row["service_name"] for row in said["recognised"]}
+    assert {key: gap["open"] for key, gap in gaps(said, service).items()} == LACKS[teller]
+    assert said["covered"] == (not LACKS[teller])
