@@ -255,9 +255,7 @@ LACKS: dict[Teller, dict[tuple[str, str], int]] = {
 
 
 @pytest.mark.parametrize("teller", LACKS, ids=lambda teller: teller.__name__)
-def test_doctor_names_exactly_what_each_lacks(
-    teller: Teller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_names_exactly_what_each_lacks(teller: Teller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a way of telling leaves out is named, with how much of it is; of what it says nothing is."""
     told = Told()
     with told.provider.get_tracer("story").start_as_current_span("incident"):
