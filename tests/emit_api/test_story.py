@@ -248,7 +248,7 @@ async def by_bare_retrievers(place: Place) -> dict[str, str]:
 
 
 LACKS: dict[Teller, dict[tuple[str, str], int]] = {
-    **{teller: {} for teller in (*TELLERS.values(), by_retrievers)},
+    **{teller: {} for teller in (by_emitter, by_wrapped_mem0, by_retrievers)},
     by_bare_retrievers: {("read", "confidence"): 2, ("read", "agent"): 2},
 }
 """Teller -> operation and gap -> how many records lack it."""
