@@ -91,7 +91,7 @@ def arrive(analysis: Analysis, spans: Sequence[S], seed: int) -> None:
         if rng.random() < 0.2:
             analysis.feed(rng.sample(batch, len(batch)))
         if rng.random() < 0.4:
-            analysis.evaluate(at_most=rng.choice((1, 3, 1000)))
+            analysis.evaluate(at_most=rng.choice((4, 1000)))
         if rng.random() < 0.1:
             analysis.restart()
 

@@ -6,6 +6,8 @@ import pytest
 
 from engine_harness import Analysis
 from otlp import S, Value, read, write
+from weaklink_analysis.mai.rubrics import STRICT, STRUCTURAL
+from weaklink_analysis.operations import Settings
 
 
 def evaluations(analysis: Analysis) -> list[dict[str, Any]]:
@@ -141,3 +143,20 @@ def test_the_target_is_the_root_once_it_is_seen(analysis: Analysis) -> None:
     analysis.evaluate()
     assert revisions(analysis) == []
     assert [row["span_id"] for row in evaluations(analysis)] == [f"{1:016x}"]
+
+
+def test_a_cycle_is_seen_from_each_trace_on_it() -> None:
+    """Also when a trace is judged alone, and another that was judged before has the derivation that shows the cycle."""
+    with Analysis(Settings(rubrics=(STRUCTURAL, STRICT))) as analysis:
+        analysis.feed([write(1, 1, "a", 0.9, 1, parents=["b"]), write(2, 1, "b", 0.9, 2, parents=["a"])])
+        analysis.evaluate()
+        analysis.feed([write(2, 2, "late", 0.9, 3)])
+        analysis.evaluate()
+        found = [
+            (int(str(row["trace_id"]), 16), check["found"])
+            for row in analysis.table("evaluations")
+            if row["scope"] == "trace" and row["rubric"] == STRICT.name
+            for check in cast("list[dict[str, Any]]", row["checks"])
+            if check["name"] == "cycle"
+        ]
+    assert sorted(found) == [(1, 1), (2, 1)]
