@@ -26,6 +26,13 @@ C = TypeVar("C")
 SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
 
+RETRYABLE = (
+    *(grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED),
+    *(grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DATA_LOSS),
+)
+"""What OTLP has a client try again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One call as it came in."""

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import grpc
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
 from structlog.testing import capture_logs
 
-from sink import OtlpSink
+from sink import RETRYABLE, OtlpSink
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
 from weaklink_processor.emit.retry import Backoff
 from weaklink_processor.emit.settings import ClientTls, ExportSettings
@@ -27,9 +26,8 @@ CERTIFICATE = (
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1"
     " -subj /CN=localhost -addext subjectAltName=DNS:localhost"
 )
-RETRYABLE = ["CANCELLED", "DEADLINE_EXCEEDED", "ABORTED", "OUT_OF_RANGE", "UNAVAILABLE", "DATA_LOSS"]
 PERMANENT = [
-    code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK and code.name not in RETRYABLE
+    code.name for code in grpc.StatusCode if code is not grpc.StatusCode.OK and code not in RETRYABLE
 ]  # RESOURCE_EXHAUSTED without RetryInfo among them
 
 
@@ -64,16 +62,6 @@ def test_headers_and_gzip(sink: OtlpSink) -> None:
     assert sink.attempts[0].metadata["authorization"] == "Bearer x"
 
 
-@pytest.mark.parametrize("code", RETRYABLE)
-def test_retryable_codes_are_retried(sink: OtlpSink, exporter: OtlpExporter, code: str) -> None:
-    """OTLP's retryable codes are tried until they pass; what passes is counted nowhere as failed."""
-    sink.fail(grpc.StatusCode[code], times=2)
-    assert exporter.export(REQUEST)
-    assert [attempt.request for attempt in sink.attempts] == [REQUEST] * 3
-    assert sink.requests == [REQUEST]
-    assert (exporter.stats().retried, exporter.stats().failed, exporter.stats().away) == (2, 0, False)
-
-
 @pytest.mark.parametrize("code", PERMANENT)
 def test_other_codes_are_dropped(sink: OtlpSink, code: str) -> None:
     """One attempt, one log line with code and message, one count."""
@@ -94,17 +82,6 @@ def test_resource_exhausted_with_retry_info_is_retried(sink: OtlpSink, exporter:
     assert exporter.export(REQUEST)
 
 
-@pytest.mark.parametrize("settings", [QUICK, PATIENT], ids=["shorter-backoff", "longer-backoff"])
-def test_the_servers_delay_is_honoured(sink: OtlpSink, settings: ExportSettings) -> None:
-    """Not before it, though our own back-off is shorter; soon after it, though our own is longer."""
-    sink.fail(grpc.StatusCode.UNAVAILABLE, retry_after=0.4, times=1)
-    exporter = OtlpExporter(sink.endpoint, settings)
-    assert exporter.export(REQUEST)
-    exporter.close()
-    first, second = sink.attempts
-    assert 0.4 <= second.time - first.time < 2.0
-
-
 def test_given_up_after_max_elapsed(sink: OtlpSink) -> None:
     """With a limit of time, a request that never passes is dropped and counted."""
     sink.fail(grpc.StatusCode.UNAVAILABLE)
@@ -114,48 +91,6 @@ def test_given_up_after_max_elapsed(sink: OtlpSink) -> None:
     exporter.close()
     assert exporter.stats().failed == 1
     assert len(sink.attempts) > 2
-
-
-def test_partial_success_is_not_retried(sink: OtlpSink) -> None:
-    """What the destination took in part is done; the rest is counted and said."""
-    sink.partial = ExportTracePartialSuccess(rejected_spans=3, error_message="too old")
-    with capture_logs() as lines:
-        exporter = OtlpExporter(sink.endpoint, QUICK)
-        assert exporter.export(REQUEST)
-        exporter.close()
-    assert len(sink.attempts) == 1
-    assert exporter.stats().rejected_spans == 3
-    assert [(line["event"], line["message"]) for line in lines] == [("partial_success", "too old")]
-
-
-def test_an_attempt_that_hangs_is_retried(sink: OtlpSink) -> None:
-    """The timeout bounds one attempt, and a new one follows."""
-    sink.delay = 1.0
-    exporter = OtlpExporter(sink.endpoint, ExportSettings(timeout_seconds=0.2, backoff=QUICK.backoff))
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(exporter.export, REQUEST)
-        sink.wait_for(lambda it: len(it.attempts) >= 1)
-        sink.delay = 0.0
-        assert answer.result(5.0)
-    exporter.close()
-    assert exporter.stats().retried >= 1
-
-
-def test_an_outage_is_two_lines(sink: OtlpSink) -> None:
-    """One line when the destination goes away and one when it is back, for all requests in flight."""
-    sink.stop()
-    with capture_logs() as lines, ThreadPoolExecutor(4) as pool:
-        exporter = OtlpExporter(sink.endpoint, QUICK)
-        answers = [pool.submit(exporter.export, REQUEST) for _ in range(12)]
-        while exporter.stats().retried < 20:
-            time.sleep(0.01)
-        assert exporter.stats().away
-        sink.start()
-        assert all(answer.result(10.0) for answer in answers)
-        exporter.close()
-    assert [line["event"] for line in lines] == ["destination_away", "destination_back"]
-    assert lines[0]["code"] == "UNAVAILABLE"
-    assert len(sink.requests) == 12
 
 
 def test_a_destination_that_refuses_is_not_away(sink: OtlpSink, exporter: OtlpExporter) -> None:

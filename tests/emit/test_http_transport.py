@@ -1,7 +1,6 @@
 """The exporter against a real OTLP/HTTP server."""
 
 import ssl
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import trustme
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
 from structlog.testing import capture_logs
 
 from http_sink import PROTOBUF, HttpSink
@@ -25,7 +23,6 @@ QUICK = replace(HTTP, backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
 PATIENT = replace(HTTP, backoff=Backoff(initial_seconds=60.0, max_seconds=60.0))
 BRIEF = replace(HTTP, backoff=Backoff(initial_seconds=0.02, max_seconds=0.05, max_elapsed_seconds=0.2))
 REQUEST = b"\n\x02\x1a\x00\xfa\x7f\x03new"  # a resource without spans, and a field that no version knows
-RETRYABLE = [429, 502, 503, 504]
 PERMANENT = [300, 304, 307, 400, 401, 403, 404, 408, 413, 415, 500, 501, 505]
 
 
@@ -74,16 +71,6 @@ def test_headers_and_gzip(sink: HttpSink) -> None:
     assert int(told["content-length"]) < len(REQUEST * 100)
 
 
-@pytest.mark.parametrize("code", RETRYABLE)
-def test_retryable_codes_are_retried(sink: HttpSink, exporter: OtlpExporter, code: int) -> None:
-    """OTLP's retryable codes are tried until they pass; what passes is counted nowhere as failed."""
-    sink.fail(code, times=2)
-    assert exporter.export(REQUEST)
-    assert [attempt.request for attempt in sink.attempts] == [REQUEST] * 3
-    assert sink.requests == [REQUEST]
-    assert (exporter.stats().retried, exporter.stats().failed, exporter.stats().away) == (2, 0, False)
-
-
 @pytest.mark.parametrize("code", PERMANENT)
 def test_other_codes_are_dropped(sink: HttpSink, code: int) -> None:
     """One attempt, one log line with code and message, one count; a redirection is not followed."""
@@ -98,17 +85,6 @@ def test_other_codes_are_dropped(sink: HttpSink, code: int) -> None:
     message = "" if code == 304 else "no, never"  # which has no content
     assert (line["event"], line["code"], line["message"]) == ("request_dropped", str(code), message)
     assert (dropped.stats().failed, dropped.stats().retried) == (1, 0)
-
-
-@pytest.mark.parametrize("settings", [QUICK, PATIENT], ids=["shorter-backoff", "longer-backoff"])
-def test_the_servers_delay_is_honoured(sink: HttpSink, settings: ExportSettings) -> None:
-    """Not before it, though our own back-off is shorter; soon after it, though our own is longer."""
-    sink.fail(503, retry_after=1, times=1)
-    exporter = OtlpExporter(sink.endpoint, settings)
-    assert exporter.export(REQUEST)
-    exporter.close()
-    first, second = sink.attempts
-    assert 1.0 <= second.time - first.time < 3.0
 
 
 def test_a_delay_may_be_a_date(sink: HttpSink) -> None:
@@ -126,18 +102,6 @@ def test_a_delay_may_be_a_date(sink: HttpSink) -> None:
     assert times[3] - times[2] < 0.9
 
 
-def test_partial_success_is_not_retried(sink: HttpSink) -> None:
-    """What the destination took in part is done; the rest is counted and said."""
-    sink.partial = ExportTracePartialSuccess(rejected_spans=3, error_message="too old")
-    with capture_logs() as lines:
-        exporter = OtlpExporter(sink.endpoint, QUICK)
-        assert exporter.export(REQUEST)
-        exporter.close()
-    assert len(sink.attempts) == 1
-    assert exporter.stats().rejected_spans == 3
-    assert [(line["event"], line["message"]) for line in lines] == [("partial_success", "too old")]
-
-
 @pytest.mark.parametrize("page", [b"", b"{}", b"<html>" * 200_000], ids=["empty", "json", "large"])
 def test_a_success_that_is_not_otlps_is_one(sink: HttpSink, exporter: OtlpExporter, page: bytes) -> None:
     """The code decides; of a large answer only the beginning is read."""
@@ -145,40 +109,6 @@ def test_a_success_that_is_not_otlps_is_one(sink: HttpSink, exporter: OtlpExport
     assert exporter.export(REQUEST)
     assert exporter.export(REQUEST)
     assert len(sink.requests) == 2
-
-
-def test_an_attempt_that_hangs_is_retried(sink: HttpSink) -> None:
-    """The timeout bounds one attempt, and a new one follows."""
-    sink.delay = 1.0
-    exporter = OtlpExporter(sink.endpoint, replace(QUICK, timeout_seconds=0.2))
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(exporter.export, REQUEST)
-        sink.wait_for(lambda it: len(it.attempts) >= 1)
-        sink.delay = 0.0
-        assert answer.result(5.0)
-    exporter.close()
-    assert exporter.stats().retried >= 1
-
-
-def test_an_outage_is_two_lines(sink: HttpSink) -> None:
-    """One line when the destination goes away and one when it is back, for all requests in flight."""
-    assert not sink.requests
-    with capture_logs() as lines, ThreadPoolExecutor(4) as pool:
-        exporter = OtlpExporter(sink.endpoint, QUICK, "archive")
-        assert exporter.export(REQUEST)
-        sink.stop()
-        answers = [pool.submit(exporter.export, REQUEST) for _ in range(12)]
-        while exporter.stats().retried < 20:
-            time.sleep(0.01)
-        assert exporter.stats().away
-        sink.start()
-        assert all(answer.result(10.0) for answer in answers)
-        exporter.close()
-    assert [(line["event"], line["destination"]) for line in lines] == [
-        ("destination_away", "archive"),
-        ("destination_back", "archive"),
-    ]
-    assert len(sink.requests) == 13
 
 
 def secured(authority: trustme.CA, folder: Path, *, ask: bool = False) -> tuple[ssl.SSLContext, ClientTls]:
