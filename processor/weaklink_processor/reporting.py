@@ -15,6 +15,7 @@ from weaklink_processor.errors import UsageError
 from weaklink_processor.metrics import Reading
 from weaklink_processor.telemetry.journal import Journal
 from weaklink_processor.telemetry.station import Station, together
+from weaklink_processor.wiring.sending import destinations
 
 if TYPE_CHECKING:
     from weaklink_processor.telemetry.board import Board
@@ -93,7 +94,7 @@ def _queue(config: Config, here: Station) -> Iterator[Reading]:
         yield from queue_readings(
             queue,
             capacity=config.queue.max_bytes,
-            destinations=wiring.destinations(config),
+            destinations=destinations(config),
             bytes_per_span=here.bytes_per_span(),
             now=datetime.now(UTC),
         )

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from weaklink_processor import wiring
 from weaklink_processor.config import Config
 from weaklink_processor.endpoint import parse_endpoint
 from weaklink_processor.errors import UsageError
 from weaklink_processor.sources import load_config
+from weaklink_processor.wiring.sending import bring_spans
 
 
 def loaded(tmp_path: Path, text: str) -> Config:
@@ -69,6 +69,6 @@ def test_annotations_follow_the_spans_to_the_same_host(tmp_path: Path) -> None:
         """,
     )
     everywhere = config.forward.all
-    assert wiring._bring_spans(everywhere["p"], everywhere) == ["forward:http://localhost:4317"]
-    assert wiring._bring_spans(everywhere["far"], everywhere) == []
-    assert wiring._bring_spans(everywhere["elsewhere"], everywhere) == []
+    assert bring_spans(everywhere["p"], everywhere) == ["forward:http://localhost:4317"]
+    assert bring_spans(everywhere["far"], everywhere) == []
+    assert bring_spans(everywhere["elsewhere"], everywhere) == []

@@ -20,6 +20,7 @@ from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.files import read_requests
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.supervise.lock import FolderLock, make_folder
+from weaklink_processor.wiring.analysing import own_conventions
 
 _LENGTH = struct.Struct(">Q")
 _MEMORY_BYTES = 64 * 1024 * 1024
@@ -55,7 +56,7 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
 def take(config: Config, files: Sequence[Path]) -> Tally:
     """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
     log.configure(config.log, "replay")
-    wiring.own_conventions(config)  # a faulty one is told before any span is taken
+    own_conventions(config)  # a faulty one is told before any span is taken
     make_folder(config.data_dir)
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config))

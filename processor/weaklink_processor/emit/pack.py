@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from weaklink_processor.emit.chunks import chunks
 from weaklink_processor.emit.enrich import enrich
 from weaklink_processor.emit.feed import ForwardRow, OutboxRow, Parcel
 from weaklink_processor.emit.requests import evaluator_request, strip_spans
@@ -17,7 +18,10 @@ def forward_parcels(rows: Sequence[ForwardRow]) -> list[Parcel]:
 
 def outbox_parcels(rows: Sequence[OutboxRow]) -> list[Parcel]:
     """Return parcels of one request each, of up to MAX_SPANS evaluator spans and about MAX_BYTES."""
-    return [Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk), evaluations=True) for chunk in _chunks(rows)]
+    return [
+        Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk), evaluations=True)
+        for chunk in chunks(rows, MAX_SPANS, MAX_BYTES, lambda row: len(row.span))
+    ]
 
 
 def _forwarded(row: ForwardRow) -> Iterator[bytes]:
@@ -25,16 +29,3 @@ def _forwarded(row: ForwardRow) -> Iterator[bytes]:
         stripped = strip_spans(request, row.own)
         if stripped is not None:
             yield enrich(stripped, row.numbers.get) if row.numbers else stripped
-
-
-def _chunks(rows: Sequence[OutboxRow]) -> Iterator[list[OutboxRow]]:
-    chunk: list[OutboxRow] = []
-    size = 0
-    for row in rows:
-        if chunk and (len(chunk) == MAX_SPANS or size + len(row.span) > MAX_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(row)
-        size += len(row.span)
-    if chunk:
-        yield chunk

@@ -9,6 +9,7 @@ from operator import attrgetter
 import structlog
 
 from weaklink_processor.emit.annotation import Annotation, annotation, annotation_request
+from weaklink_processor.emit.chunks import chunks
 from weaklink_processor.emit.feed import Feed, OutboxRow, Parcel
 
 MAX_ANNOTATIONS = 100
@@ -125,15 +126,7 @@ def _batches(annotations: Iterable[Annotation]) -> Iterator[list[Annotation]]:
     """Split into lists of one kind; sessions alone, as the id of one may lie within that of another."""
     for kind, group in groupby(sorted(annotations, key=attrgetter("kind", "seq")), attrgetter("kind")):
         most = 1 if kind == "session_id" else MAX_ANNOTATIONS
-        batch: list[Annotation] = []
-        size = 0
-        for each in group:
-            if batch and (len(batch) == most or size + len(each.content) > MAX_BYTES):
-                yield batch
-                batch, size = [], 0
-            batch.append(each)
-            size += len(each.content)
-        yield batch
+        yield from chunks(group, most, MAX_BYTES, lambda each: len(each.content))
 
 
 def _targets(annotations: Iterable[Annotation]) -> set[str]:

@@ -5,15 +5,16 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from weaklink_processor.config import Config, Forwarding, Http, ServerTls
+from weaklink_processor.config import Config, Http, ServerTls
 from weaklink_processor.errors import UsageError
+from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
+from weaklink_processor.wiring.sending import built_destinations
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,15 +22,11 @@ if TYPE_CHECKING:
     import duckdb
     from opentelemetry.trace import Tracer
 
-    from weaklink_analysis.conventions.convention import Convention
     from weaklink_analysis.operations import Settings
-    from weaklink_analysis.scoring import Scoring
     from weaklink_processor.analyst.analyst import Analyst
-    from weaklink_processor.analyst.outbox import Destination, Outbox
+    from weaklink_processor.analyst.outbox import Outbox
     from weaklink_processor.analyst.state import State
     from weaklink_processor.analyst.step import Sent, Step
-    from weaklink_processor.emit.settings import ExportSettings
-    from weaklink_processor.emit.worker import Tell
     from weaklink_processor.metrics import Tally
     from weaklink_processor.queue.store import QueueStore
     from weaklink_processor.receive.http_connection import Patience
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 _RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
 _EMIT_DRAIN_SECONDS = 1.5
-_UNKNOWN_SECONDS = 300.0  # that Phoenix is given for spans which it does not know
 QUEUE_FILE = "queue.sqlite"
 STATE_FILE = "state.duckdb"
 CATALOGUE_FILE = "weaklink.duckdb"
@@ -247,9 +243,9 @@ def _analyst(
     from weaklink_processor.analyst.watch import Watch
     from weaklink_processor.decode.batch import decode
 
-    analysis, settings = config.analysis, _settings(config)
+    analysis, settings = config.analysis, analysis_settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
-        outbox = Outbox(queue, state, _destinations(config, state, settings), [ANALYST], tally)
+        outbox = Outbox(queue, state, built_destinations(config, state, settings), [ANALYST], tally)
         step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
@@ -269,65 +265,6 @@ def _analyst(
         with closing(step), closing(ahead):
             yield analyst, outbox
         outbox.stop(_EMIT_DRAIN_SECONDS)
-
-
-def own_conventions(config: Config) -> "Sequence[Convention]":
-    """Build the user's conventions.
-
-    Raises:
-        UsageError: one cannot be read or run.
-    """
-    if not config.analysis.conventions:
-        return []
-    from weaklink_analysis.conventions.convention import Convention
-    from weaklink_analysis.conventions.own import faults
-
-    conventions = []
-    for number, own in enumerate(config.analysis.conventions):
-        try:
-            sql = own.file.read_text("utf-8") if own.file else own.sql
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"analysis.conventions.{number}.file: {own.file} cannot be read: {error}") from error
-        conventions.append(Convention(**own.model_dump(exclude={"sql", "file"}), own_sql=sql))
-    if found := faults(conventions):
-        raise UsageError("analysis.conventions: " + "; ".join(found))
-    return conventions
-
-
-def _settings(config: Config) -> "Settings":
-    from weaklink_analysis.operations import Settings
-
-    analysis = config.analysis
-    return Settings(
-        max_hops=analysis.max_hops,
-        min_threshold=analysis.min_threshold,
-        flag_threshold=analysis.flag_threshold,
-        clock_skew_seconds=analysis.clock_skew,
-        unresolved_confidence=analysis.unresolved_confidence,
-        pass_threshold=analysis.threshold,
-        quiet_seconds=analysis.quiet_period,
-        namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
-        services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
-        rubrics=analysis.rubrics,
-        scoring=_scoring(config),
-    )
-
-
-def _scoring(config: Config) -> "Scoring":
-    from weaklink_analysis.scoring import SCORING
-
-    own, ages = config.analysis.confidence, config.analysis.freshness
-    return replace(
-        SCORING,
-        **own.model_dump(exclude={"sources", "extractors", "types"}),
-        sources={**SCORING.sources, **own.sources},
-        extractors={**SCORING.extractors, **own.extractors},
-        types={**SCORING.types, **own.types},
-        half_lives={**SCORING.half_lives, **ages.half_lives},
-        unknown_half_life=ages.unknown_half_life,
-        freshness_floor=ages.floor,
-        stale_below=ages.stale_below,
-    )
 
 
 def _step(
@@ -368,7 +305,7 @@ def compact(config: Config) -> None:
     from weaklink_processor.analyst.state import State
 
     with open_queue(config) as queue, closing(State.open(config.data_dir / STATE_FILE)) as state:
-        with closing(_step(config, queue, state, _settings(config))) as step:
+        with closing(_step(config, queue, state, analysis_settings(config))) as step:
             step.compact(_now(), whole=True)
         settle(queue)
 
@@ -380,73 +317,6 @@ def compact_request(config: Config) -> "Iterator[Callable[[], bool]]":
 
     with open_queue(config) as queue:
         yield partial(is_done, queue, ask(queue))
-
-
-def _destinations(config: Config, state: "State", settings: "Settings") -> "Iterator[Destination]":
-    from weaklink_processor.analyst.feeds import memory_numbers, no_numbers
-    from weaklink_processor.analyst.outbox import Destination
-    from weaklink_processor.analyst.step import SENT_SCOPES
-    from weaklink_processor.emit.exporter import OtlpExporter
-
-    most = config.queue.max_bytes // 2
-    everywhere = config.forward.all
-    for name, own in everywhere.items():
-        scopes = (*SENT_SCOPES, "session") if own.sessions else SENT_SCOPES
-        queue = own.sending_queue
-        yield Destination(
-            OtlpExporter(own.url, _export_settings(own), name),
-            spans=own.takes_spans,
-            numbers_of=memory_numbers(state, settings) if own.enrich and own.takes_spans else no_numbers,
-            scopes=scopes if own.evaluations else (),
-            tell=_tell(name, own),
-            follows=_bring_spans(own, everywhere),
-            max_bytes=min(queue.max_bytes or most, most) if queue.on_full == "drop_oldest" else None,
-        )
-
-
-def _tell(name: str, own: Forwarding) -> "Tell":
-    from weaklink_processor.emit.patience import Patience, as_annotations
-    from weaklink_processor.emit.worker import as_spans
-
-    if own.protocol != "phoenix":
-        return as_spans
-    retry = own.retry_on_failure
-    patience = Patience(
-        retry.initial_interval, retry.max_interval, retry.multiplier, retry.max_elapsed_time or _UNKNOWN_SECONDS
-    )
-    return partial(as_annotations, name, patience)
-
-
-def _bring_spans(own: Forwarding, everywhere: Mapping[str, Forwarding]) -> list[str]:
-    """Return the consumers of the queue that bring original spans to the Phoenix that this destination annotates."""
-    if own.protocol != "phoenix":
-        return []
-    return [f"forward:{name}" for name, other in everywhere.items() if other.takes_spans and other.host == own.host]
-
-
-def _export_settings(forward: Forwarding) -> "ExportSettings":
-    from weaklink_processor.emit.retry import Backoff
-    from weaklink_processor.emit.settings import ClientTls, ExportSettings
-
-    retry, tls = forward.retry_on_failure, forward.tls
-    return ExportSettings(
-        protocol=forward.protocol,
-        timeout_seconds=forward.timeout,
-        headers=tuple(forward.headers.items()),
-        gzip=forward.compression == "gzip",
-        tls=ClientTls(tls.ca_file, tls.cert_file, tls.key_file),
-        backoff=Backoff(
-            initial_seconds=retry.initial_interval,
-            max_seconds=retry.max_interval,
-            multiplier=retry.multiplier,
-            max_elapsed_seconds=retry.max_elapsed_time,
-        ),
-    )
-
-
-def destinations(config: Config) -> dict[str, str]:
-    """Return consumer of the queue -> name of the destination that it stands for."""
-    return {f"{kind}:{name}": name for name in config.forward.all for kind in ("forward", "evaluations")}
 
 
 @contextmanager
