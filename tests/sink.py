@@ -5,6 +5,7 @@ Its sibling over HTTP is http_sink.py.
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -53,7 +54,7 @@ class Failure(Generic[C]):
 
 
 @dataclass(slots=True)
-class Sink(Generic[C]):
+class Sink(ABC, Generic[C]):
     """What servers of each protocol have in common; `requests` are those answered with success, in order."""
 
     delay: float = 0.0  # seconds before each answer
@@ -88,13 +89,18 @@ class Sink(Generic[C]):
             if not self._changed.wait_for(lambda: reached(self), timeout):
                 raise TimeoutError(f"sink has {len(self.requests)} requests of {len(self.attempts)} attempts")
 
+    @property
+    @abstractmethod
+    def endpoint(self) -> str:
+        """Where it listens, as an exporter is told."""
+
+    @abstractmethod
     def start(self) -> None:
         """Listen."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stop(self) -> None:
         """Go away."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         self.start()

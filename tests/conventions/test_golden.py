@@ -5,7 +5,6 @@ or documents (source), as captured/origins.toml tells. WEAKLINK_REGENERATE=1 wri
 """
 
 import json
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_harness import Analysis
+from golden import REGENERATE
 from otlp import S, Value, payload
 from weaklink_analysis.conventions import CONVENTIONS
 from weaklink_analysis.recognition import Recogniser
@@ -24,7 +24,6 @@ from weaklink_processor.decode.batch import decode
 from weaklink_processor.receive import otlp_json
 from weaklink_processor.wiring import limits
 
-REGENERATE = os.environ.get("WEAKLINK_REGENERATE") == "1"  # a test sees no WEAKLINK_ variable
 RECOGNISER = Recogniser(duckdb.connect())
 HERE = Path(__file__).parent
 CAPTURED = {path.stem: path for path in sorted((HERE / "captured").glob("*.json"))}

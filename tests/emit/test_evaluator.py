@@ -1,7 +1,6 @@
 """The EVALUATOR span of an evaluation."""
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from golden import REGENERATE
 from weaklink_analysis.evaluation import Check, Evaluation
 from weaklink_processor.emit.evaluator import evaluator_span, evaluator_span_id
 
@@ -57,7 +57,7 @@ def attributes(items: Iterable[KeyValue]) -> dict[str, Any]:
 def test_golden() -> None:
     """The whole span, every field; WEAKLINK_REGENERATE=1 writes it anew."""
     got = MessageToDict(evaluator_span(STRUCTURAL))
-    if os.environ.get("WEAKLINK_REGENERATE") == "1":
+    if REGENERATE:
         GOLDEN.write_text(json.dumps(got, indent=2, ensure_ascii=False) + "\n")
     assert got == json.loads(GOLDEN.read_text())
 

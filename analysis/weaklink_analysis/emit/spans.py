@@ -1,5 +1,6 @@
 """A span that can do no harm: without a tracer, or with a broken one, it is nothing."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from contextvars import Token
@@ -31,7 +32,7 @@ class Emits(Protocol):
         """Whether there is anybody to emit to."""
 
 
-class SafeSpan:
+class SafeSpan(ABC):
     """A context manager around what the agent does, `with` or `async with`.
 
     The agent's exceptions pass through, and mark the span ERROR. Subclasses say what is on the span. What fails in
@@ -45,8 +46,9 @@ class SafeSpan:
         self._span: Span | None = None
         self._token: Token[Context] | None = None
 
+    @abstractmethod
     def _name(self) -> str:
-        raise NotImplementedError
+        """The span's name."""
 
     def _first(self) -> Mapping[str, Value]:
         """Attributes that are known when the span starts."""
@@ -63,7 +65,7 @@ class SafeSpan:
         """The context of what runs inside."""
         return set_span_in_context(span)
 
-    def _done(self, span: Span) -> None:
+    def _done(self, span: Span) -> None:  # noqa: B027 - most have nothing left to do then
         """Called when the body ended without an error."""
 
     def __enter__(self) -> Self:
