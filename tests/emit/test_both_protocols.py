@@ -25,6 +25,7 @@ REQUEST = b"\n\x02\x1a\x00\xfa\x7f\x03new"  # a resource without spans, and a fi
 class Door:
     """A protocol, and how a server says no in it."""
 
+    protocol: str
     sink: Callable[[], Sink[Any]]
     quick: ExportSettings
     unavailable: object
@@ -40,12 +41,16 @@ class Door:
 
 
 QUICK = Backoff(initial_seconds=0.02, max_seconds=0.1)
-GRPC = Door(OtlpSink, ExportSettings(backoff=QUICK), grpc.StatusCode.UNAVAILABLE, 0.4, "UNAVAILABLE")
-HTTP = Door(HttpSink, ExportSettings(protocol="http/protobuf", backoff=QUICK), 503, 1, r"\w+Error")
-CODES = [*((GRPC, code) for code in RETRYABLE), *((HTTP, code) for code in (429, 502, 503, 504))]
+GRPC = Door("grpc", OtlpSink, ExportSettings(backoff=QUICK), grpc.StatusCode.UNAVAILABLE, 0.4, "UNAVAILABLE")
+HTTP = Door("http", HttpSink, ExportSettings(protocol="http/protobuf", backoff=QUICK), 503, 1, r"\w+Error")
+CODES = [
+    pytest.param(door, code, id=f"{door.protocol}-{code}")
+    for door, codes in ((GRPC, RETRYABLE), (HTTP, (429, 502, 503, 504)))
+    for code in codes
+]
 
 
-@pytest.fixture(params=[GRPC, HTTP], ids=["grpc", "http"])
+@pytest.fixture(params=[GRPC, HTTP], ids=lambda door: door.protocol)
 def door(request: pytest.FixtureRequest) -> Door:
     """Return one protocol after the other."""
     found: Door = request.param
@@ -59,7 +64,7 @@ def sink(door: Door) -> Iterator[Sink[Any]]:
         yield running
 
 
-@pytest.mark.parametrize(("door", "code"), CODES, ids=str)
+@pytest.mark.parametrize(("door", "code"), CODES)
 def test_retryable_codes_are_retried(door: Door, code: object) -> None:
     """OTLP's retryable codes are tried until they pass; what passes is counted nowhere as failed."""
     with door.sink() as sink:

@@ -11,7 +11,7 @@ PLANTED = {
     "processor/weaklink_processor/config/values.py": "import weaklink_processor.receive",
     "processor/weaklink_processor/queue/store.py": "import weaklink_processor.lake",
     "processor/weaklink_processor/supervise/lock.py": "import weaklink_processor.wiring",
-    "processor/weaklink_processor/wiring/__init__.py": "import weaklink_processor.commands.sql",
+    "processor/weaklink_processor/wiring/sending.py": "import weaklink_processor.commands.sql",
     "processor/weaklink_processor/commands/sql.py": "import weaklink_processor.cli",
     "analysis/weaklink_analysis/spans.py": "import weaklink_processor.errors",
     "analysis/weaklink_analysis/operations.py": "import threading",
