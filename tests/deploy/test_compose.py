@@ -63,11 +63,11 @@ def test_what_is_waited_for_is_there(name: str) -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_volumes_are_named_or_files_of_ours(name: str) -> None:
-    """A volume is declared below, or is a file of the repository that is mounted read-only."""
+    """A volume is declared below, or is a file or folder of the repository that is mounted read-only."""
     for mount in SERVICES[name].get("volumes", []):
         source, _, rest = mount.partition(":")
         if source.startswith("."):
-            assert (ROOT / "docker" / source).is_file()
+            assert (ROOT / "docker" / source).exists()
             assert rest.endswith(":ro")
         else:
             assert source in COMPOSE["volumes"]

@@ -154,7 +154,9 @@ def tables(
     o = Oracle(spans, rules or Rules(), fingerprint)
     judged = list(evaluations(o))
     check_columns = ("check_name", "passed", "weight", "detail")
-    key = ("name", "scope", "trace_id", "span_id", "session_id", "rubric", "annotator_kind")
+    about = (
+        "name", "scope", "trace_id", "span_id", "session_id", "rubric", "annotator_kind", "environment", "service_name",
+    )  # fmt: skip
     return {
         "memory_operations": [operation_row(o, op) for op in o.ops],
         "memory_versions": [version_row(o, v) for v in o.all_versions],
@@ -163,7 +165,7 @@ def tables(
         "decisions": [decision_row(o, d) for d in o.decisions],
         "evaluations": [row for row, _ in judged],
         "evaluation_checks": [
-            {column: row[column] for column in key} | dict(zip(check_columns, check, strict=True))
+            {column: row[column] for column in about} | dict(zip(check_columns, check, strict=True))
             for row, checks in judged
             for check in checks
         ],

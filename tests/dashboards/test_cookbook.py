@@ -1,0 +1,143 @@
+"""The cookbook's questions, asked of a month of data on which a service is at work.
+
+WEAKLINK_MONTH=5000000 makes it a whole month, and then each question has 300 ms at p95 on two cores.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from statistics import mean
+from typing import Any
+
+import duckdb
+import pytest
+
+from cookbook import anew, at, milliseconds, opened
+from dashboards.conftest import SPANS, Served
+from weaklink_analysis.cookbook import COOKBOOK, Question, question, questions
+
+WHOLE = 5_000_000
+LIMIT_MS, RUNS = (300, 21) if SPANS >= WHOLE else (3_000, 2)
+MIDNIGHT = {"hour": 0, "minute": 0, "second": 0, "microsecond": 0}
+
+Row = Mapping[str, Any]
+
+
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Sequence[Row]:
+    answer = connection.execute(sql)
+    columns = [str(column[0]) for column in answer.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+
+def since(connection: duckdb.DuckDBPyConnection, days: int) -> datetime:
+    """Where a period of so many days begins, on the clock of the transaction."""
+    ((now,),) = connection.execute("SELECT now()").fetchall()
+    assert isinstance(now, datetime)
+    return now - timedelta(days=days)
+
+
+@pytest.mark.parametrize("one", questions(), ids=lambda one: one.name)
+def test_questions_are_answered_soon(one: Question, month: Served) -> None:
+    """Each question has an answer, within its time, on a connection of its own and on one that is kept."""
+    with opened(month.path) as connection:
+        assert connection.execute(one.sql).fetchall() != []
+        kept = milliseconds(lambda: connection.execute(one.sql).fetchall(), RUNS)
+    assert max(at(0.95, kept), at(0.95, milliseconds(lambda: anew(month.path, one.sql), RUNS))) <= LIMIT_MS
+
+
+def test_every_file_is_a_question() -> None:
+    """The cookbook lists each of its files once, at least twenty; no two have one title."""
+    listed = [name for names in COOKBOOK.values() for name in names]
+    there = [file.name for file in files("weaklink_analysis.cookbook").iterdir() if file.name.endswith(".sql")]
+    assert sorted(f"{name}.sql" for name in listed) == sorted(there)
+    assert len({one.title for one in questions()}) == len(listed) >= 20
+
+
+def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
+    """By service and UTC day, those of decisions that have a score."""
+    with opened(month.path) as connection:
+        connection.begin()
+        asked = rows(connection, question("mai_over_time").sql)
+        found = defaultdict(list)
+        for row in rows(connection, "FROM evaluations"):
+            if row["scope"] == "decision" and row["evaluated_at"] >= since(connection, 30):
+                day = row["evaluated_at"].astimezone(UTC).replace(**MIDNIGHT)
+                found[day, row["service_name"]].append((row["score"], row["score_effective"]))
+    expected = {
+        key: tuple(mean(score for score in scores if score is not None) for scores in zip(*pairs, strict=True))
+        for key, pairs in found.items()
+    }
+    actual = {(row["time"], row["service_name"]): (row["declared"], row["effective"]) for row in asked}
+    assert actual.keys() == expected.keys()
+    assert all(actual[key] == pytest.approx(expected[key]) for key in expected)
+
+
+def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) -> None:
+    """Whoever is the weakest link of a version that a weak decision could rely on is blamed for that decision, once."""
+    with opened(month.path) as connection:
+        connection.begin()
+        asked = rows(connection, question("contamination_leaderboard").sql)
+        versions = defaultdict(list)
+        for row in rows(connection, "FROM memory_versions WHERE effective_confidence < 0.4"):
+            versions[row["environment"], row["memory_id"]].append(row)
+        blamed = defaultdict(set)
+        for decision in rows(connection, "FROM decisions"):
+            weak = decision["min_effective_confidence"] is not None and decision["min_effective_confidence"] < 0.4
+            if weak and decision["start_time"] >= since(connection, 7):
+                for memory in decision["memory_ids"]:
+                    for version in versions[decision["environment"], memory]:
+                        if version["written_at"] <= decision["start_time"]:
+                            key = version["environment"], version["store"], version["weakest_id"]
+                            blamed[key].add((decision["trace_id"], decision["span_id"]))
+    actual = {(row["environment"], row["store"], row["weakest_id"]): row["decisions"] for row in asked}
+    assert len(actual) == min(20, len(blamed))
+    assert actual == {key: len(blamed[key]) for key in actual}
+    assert min(actual.values()) >= sorted(map(len, blamed.values()), reverse=True)[len(actual) - 1]
+
+
+def test_claims_are_inflated_above_the_chains_minimum(month: Served) -> None:
+    """Of the versions that derive from something, the share that declares more than its weakest ancestor."""
+    with opened(month.path) as connection:
+        connection.begin()
+        asked = rows(connection, question("inflated_claims").sql)
+        claims = defaultdict(list)
+        for row in rows(connection, "FROM memory_versions WHERE chain_min_confidence IS NOT NULL"):
+            if row["confidence_source"] != "assumed" and row["written_at"] >= since(connection, 30):
+                above = row["declared_confidence"] > row["chain_min_confidence"]
+                claims[row["environment"], row["agent_id"]].append(above)
+    assert len(asked) == 20
+    for row in asked:
+        own = claims[row["environment"], row["agent_id"]]
+        assert (row["derived"], row["inflated"]) == (len(own), pytest.approx(mean(own)))
+    assert asked[0]["inflated"] == pytest.approx(max(map(mean, claims.values())))
+
+
+def test_gaps_are_what_the_services_leave_out(month: Served) -> None:
+    """Billing names no record on a tenth of its reads, operations no agent on three tenths; the others name both."""
+    with opened(month.path) as connection:
+        asked = rows(connection, question("instrumentation_gaps").sql)
+    gaps = {(row["service_name"], row["operation"]): row for row in asked}
+    assert 0.02 < gaps["billing", "read"]["without_id"] < 0.3
+    assert gaps["support", "read"]["without_id"] == gaps["support", "read"]["without_agent"] == 0
+    assert 0.05 < gaps["operations", "write"]["without_agent"] < 0.6
+
+
+def test_readers_are_shown_beside_authors(month: Served) -> None:
+    """A decision counts once for each memory that it relied on, at who wrote that memory's first version."""
+    with opened(month.path) as connection:
+        connection.begin()
+        asked = rows(connection, question("readers_and_authors").sql)
+        authors = defaultdict(list)
+        for row in rows(connection, "FROM memory_versions WHERE version = 1"):
+            authors[row["environment"], row["memory_id"]].append(row["agent_id"])
+        pairs = Counter(
+            (row["environment"], row["agent_id"], author)
+            for row in rows(connection, "FROM decisions")
+            if row["start_time"] >= since(connection, 7)
+            for memory in row["memory_ids"]
+            for author in authors[row["environment"], memory]
+        )
+    actual = {(row["environment"], row["reader"], row["author"]): row["relied_on"] for row in asked}
+    assert actual.items() <= pairs.items()
+    assert max(pairs.values()) == asked[0]["relied_on"]
