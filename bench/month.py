@@ -19,7 +19,7 @@ from random import Random
 from unittest import mock
 
 from month_traces import ENVIRONMENTS, SERVICES, Service
-from weaklink_processor import wiring
+from weaklink_processor import log, wiring
 from weaklink_processor.config import Config
 from weaklink_processor.supervise.lock import FolderLock, make_folder
 
@@ -27,7 +27,7 @@ SPANS = 5_000_000
 DAY = timedelta(days=1)
 QUIET_DAY, QUIET_SHARE = 5, 0.6
 """From Saturday on, as many spans as this of another day's."""
-SPANS_OF_A_TRACE = 9.7
+SPANS_OF_A_TRACE = 8.95
 SPANS_PER_REQUEST = 500
 ROWS_OF_A_DAY = 24
 """Rows of the queue."""
@@ -54,6 +54,7 @@ def make(folder: Path, spans: int, days: int = 30, sittings: int = 0, seconds: f
     `sittings`: in how many parts it is analysed; 0: one a day, as it would have been.
     """
     make_folder(folder)
+    log.configure(Config().log, "month")
     note, deadline = folder.with_suffix(".json"), time.monotonic() + seconds
     if note.exists():
         month = Month(**json.loads(note.read_text()))
@@ -115,10 +116,10 @@ def _rows(begin: datetime, spans: int, services: Sequence[Service]) -> tuple[lis
 def _take(config: Config, rows: Sequence[Row], now: datetime) -> None:
     """Have the folder take a day's requests, as if it were the end of that day."""
     with wiring.open_queue(config) as queue, FolderLock(config.data_dir) as lock:
-        for arrived, requests in rows:
-            queue.append(requests, arrived)
         if not lock.acquire():
             raise SystemExit(f"{config.data_dir}: a service is at work there")
+        for arrived, requests in rows:
+            queue.append(requests, arrived)
         with mock.patch("weaklink_processor.wiring._now", return_value=now):
             wiring.drain(config)
 

@@ -27,7 +27,7 @@ def _opened():
 
     def asked(name):
         """The answer to a question of the cookbook."""
-        return weaklink.sql(question(name).sql).arrow()
+        return weaklink.sql(question(name).sql).to_arrow_table()
 
     return alt, asked, mo, question
 
@@ -39,9 +39,7 @@ def _mai(alt, asked, mo, question):
     mo.vstack(
         [
             mo.md(f"## {question('mai_over_time').title}\n{question('mai_over_time').text}"),
-            mai.encode(
-                x="time:T", y=alt.Y("effective:Q", scale=alt.Scale(domain=[0, 1])), color="service_name:N"
-            ),
+            mai.encode(x="time:T", y=alt.Y("effective:Q", scale=alt.Scale(domain=[0, 1])), color="service_name:N"),
         ]
     )
 

@@ -3,6 +3,9 @@
 WEAKLINK_MONTH=5000000 makes it a whole month, and then each question has 300 ms at p95 on two cores.
 """
 
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,7 +17,7 @@ import duckdb
 import pytest
 
 from cookbook import anew, at, milliseconds, opened
-from dashboards.conftest import SPANS, Served
+from dashboards.conftest import ROOT, SPANS, Served
 from weaklink_analysis.cookbook import COOKBOOK, Question, question, questions
 
 WHOLE = 5_000_000
@@ -52,6 +55,12 @@ def test_every_file_is_a_question() -> None:
     there = [file.name for file in files("weaklink_analysis.cookbook").iterdir() if file.name.endswith(".sql")]
     assert sorted(f"{name}.sql" for name in listed) == sorted(there)
     assert len({one.title for one in questions()}) == len(listed) >= 20
+
+
+def test_the_notebook_runs(month: Served) -> None:
+    """As a program it computes every cell, plots among them."""
+    environment = os.environ | {"WEAKLINK_DATA_DIR": str(month.service.data_dir)}
+    subprocess.run([sys.executable, ROOT / "examples" / "notebook.py"], env=environment, check=True, timeout=60)
 
 
 def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
