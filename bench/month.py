@@ -54,7 +54,6 @@ def make(folder: Path, spans: int, days: int = 30, sittings: int = 0, seconds: f
     `sittings`: in how many parts it is analysed; 0: one a day, as it would have been.
     """
     make_folder(folder)
-    log.configure(Config().log, "month")
     note, deadline = folder.with_suffix(".json"), time.monotonic() + seconds
     if note.exists():
         month = Month(**json.loads(note.read_text()))
@@ -132,6 +131,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=inf)
     chosen = parser.parse_args()
+    log.configure(Config().log, "month")
     month = make(chosen.folder, chosen.spans, chosen.days, seconds=chosen.seconds)
     print(f"{chosen.folder}: {month.days_done} of {month.days} days, {month.spans_done:,} spans")
 

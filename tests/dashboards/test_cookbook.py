@@ -17,10 +17,9 @@ import duckdb
 import pytest
 
 from cookbook import anew, at, milliseconds, opened
-from dashboards.conftest import ROOT, SPANS, Served
+from dashboards.conftest import ROOT, SPANS, WHOLE, Served
 from weaklink_analysis.cookbook import COOKBOOK, Question, question, questions
 
-WHOLE = 5_000_000
 LIMIT_MS, RUNS = (300, 21) if SPANS >= WHOLE else (3_000, 2)
 MIDNIGHT = {"hour": 0, "minute": 0, "second": 0, "microsecond": 0}
 

@@ -24,13 +24,17 @@ from weaklink_analysis.cookbook import COOKBOOK, question
 
 TEXTS = {path.name: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.json"))}
 PANELS = [(name, panel) for name, text in TEXTS.items() for panel in json.loads(text)["panels"]]
-TARGETS = [
-    pytest.param(panel, target, id=f"{name} {panel['title']} {target['refId']}")
-    for name, panel in PANELS
-    for target in panel["targets"]
-]
-OF_DUCKDB = [target for target in TARGETS if target.values[1]["datasource"] == DUCKDB]
-OF_PROMETHEUS = [target for target in TARGETS if target.values[1]["datasource"] == PROMETHEUS]
+
+
+def targets(source: dict[str, str]) -> list[Any]:
+    """Each query of this data source beside its panel."""
+    return [
+        pytest.param(panel, target, id=f"{name} {panel['title']} {target['refId']}")
+        for name, panel in PANELS
+        for target in panel["targets"]
+        if target["datasource"] == source
+    ]
+
 
 KNOWN_TYPES = {"BIGINT", "INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "TIMESTAMP WITH TIME ZONE"}
 """What the plugin turns into values of Grafana's."""
@@ -105,7 +109,7 @@ def test_panels_lie_beside_each_other(name: str) -> None:
     assert len({panel["id"] for panel in panels}) == len(panels)
 
 
-@pytest.mark.parametrize(("panel", "target"), OF_DUCKDB)
+@pytest.mark.parametrize(("panel", "target"), targets(DUCKDB))
 def test_panels_have_answers(panel: dict[str, Any], target: dict[str, Any], month: Served) -> None:
     """Each query has rows, of types that the plugin knows; a series over time is in the order of time."""
     with opened(month.path) as connection:
@@ -128,7 +132,7 @@ def test_variables_have_values(sql: str, month: Served) -> None:
         assert connection.execute(asked(sql, month)).fetchall()
 
 
-@pytest.mark.parametrize(("panel", "target"), OF_PROMETHEUS)
+@pytest.mark.parametrize(("panel", "target"), targets(PROMETHEUS))
 def test_metrics_are_exposed(panel: dict[str, Any], target: dict[str, Any], month: Served) -> None:
     """Each metric of an expression is one that the running service shows, with the labels that it is grouped by."""
     samples = {(sample.name.removesuffix("_total")): set(sample.labels) for sample in scrape(month.metrics).samples}
