@@ -17,7 +17,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.parts import Part
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 CHECKPOINT_SIZE = "256MB"
 """What is in the log is in memory, too. Smaller checkpoints cost CPU: at 16 MB twice that of all the rest."""
 
