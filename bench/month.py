@@ -8,10 +8,10 @@ in a month. It stops after so many seconds, at the end of a day, and goes on fro
 """
 
 import argparse
-import json
+import pickle
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf
 from pathlib import Path
@@ -36,16 +36,27 @@ Row = tuple[datetime, list[bytes]]
 """When requests arrived, and these."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Month:
     """What a folder is to hold, and how far it is; kept beside it."""
 
     spans: int
     days: int
-    until: str
+    until: datetime
     """When the month ends."""
+    services: list[Service]
+    """They remember what they did."""
     days_done: int = 0
     spans_done: int = 0
+
+    def begin(self, day: int) -> datetime:
+        """Return when a day begins, of which the first is 0."""
+        return self.until - (self.days - day) * DAY
+
+    def spans_of_days(self) -> list[int]:
+        """Return how many spans are to arrive each day."""
+        shares = [QUIET_SHARE if self.begin(day).weekday() >= QUIET_DAY else 1.0 for day in range(self.days)]
+        return [round(self.spans * share / sum(shares)) for share in shares]
 
 
 def make(folder: Path, spans: int, days: int = 30, sittings: int = 0, seconds: float = inf) -> Month:
@@ -54,43 +65,36 @@ def make(folder: Path, spans: int, days: int = 30, sittings: int = 0, seconds: f
     `sittings`: in how many parts it is analysed; 0: one a day, as it would have been.
     """
     make_folder(folder)
-    note, deadline = folder.with_suffix(".json"), time.monotonic() + seconds
-    if note.exists():
-        month = Month(**json.loads(note.read_text()))
-    else:
-        month = Month(spans, days, datetime.now(UTC).isoformat())
-    services = [Service(name, environment, seed=0) for name in SERVICES for environment in ENVIRONMENTS]
+    note, deadline = folder.with_suffix(".month"), time.monotonic() + seconds
+    month = _noted(note) if note.exists() else Month(spans, days, datetime.now(UTC), _services())
     together = -(-month.days // sittings) if sittings else 1
     waiting: list[Row] = []
-    for day, count in enumerate(_spans_of_days(month)):
-        rows, made = _rows(_begin(month, day), count, services)
-        if day < month.days_done:
-            continue  # made again only for what the services remember of it
+    for day, count in list(enumerate(month.spans_of_days()))[month.days_done :]:
+        if time.monotonic() > deadline and not waiting:
+            break
+        rows, made = _rows(month.begin(day), count, month.services, Random(day))
         waiting += rows
         month.spans_done += made
         if (day + 1) % together and day + 1 < month.days:
             continue
-        _take(Config(data_dir=folder), waiting, _begin(month, day + 1))
+        _take(Config(data_dir=folder), waiting, month.begin(day + 1))
         waiting.clear()
         month.days_done = day + 1
-        note.write_text(json.dumps(asdict(month)))
-        if time.monotonic() > deadline:
-            break
+        note.write_bytes(pickle.dumps(vars(month)))
     return month
 
 
-def _begin(month: Month, day: int) -> datetime:
-    return datetime.fromisoformat(month.until) - (month.days - day) * DAY
+def _noted(note: Path) -> Month:
+    return Month(**pickle.loads(note.read_bytes()))  # noqa: S301 - this program wrote it
 
 
-def _spans_of_days(month: Month) -> list[int]:
-    shares = [QUIET_SHARE if _begin(month, day).weekday() >= QUIET_DAY else 1.0 for day in range(month.days)]
-    return [round(month.spans * share / sum(shares)) for share in shares]
+def _services() -> list[Service]:
+    return [Service(name, environment, seed=0) for name in SERVICES for environment in ENVIRONMENTS]
 
 
-def _rows(begin: datetime, spans: int, services: Sequence[Service]) -> tuple[list[Row], int]:
+def _rows(begin: datetime, spans: int, services: Sequence[Service], rng: Random) -> tuple[list[Row], int]:
     """What arrives on a day, and how many spans that are."""
-    rng, shares = Random(begin.isoformat()), [service.share for service in services]
+    shares = [service.share for service in services]
     traces = max(1, round(spans / SPANS_OF_A_TRACE))
     rows: list[Row] = []
     made = 0

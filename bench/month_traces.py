@@ -5,35 +5,23 @@ are sound; some are guesses that others build upon, some agents declare more tha
 from a stale cache, and some spans lack what they should carry.
 """
 
-import json
-import struct
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 
-from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from load import RESOURCE, Attributes, Run, key_values
-from weaklink_processor.queue import framing
+from load import RESOURCE, Attributes, key_values
+from month_spans import Instrumentation, Memory, body, head, request, work
 
 MILLISECOND = 1_000_000  # nanoseconds
-BODIES = 512
-"""Different model calls, and as many calls of tools: whoever makes millions takes the same texts again."""
 OPEN_CASES, RUNS_OF_A_CASE, CASE_MEMORIES = 12, 15, 30
 PLAYBOOK = 60
 AGENTS, BOASTERS = 8, 2
 """Of a service; the first ones declare what they like."""
 TYPES = ("semantic", "episodic", "procedural")
-SOURCES = ("direct_statement", "tool_output", "model_inference")
-
-SOUND = 0.9
-
-_HEAD = struct.Struct(">2s16s2s8s")
-_TIMES = struct.Struct("<cQcQ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +44,6 @@ SERVICES = {
 ENVIRONMENTS = {"production": 0.8, "staging": 0.2}
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A memory as it was last written."""
-
-    id: str
-    type: str
-    confidence: float
-    effective: float
-    agent: str
-    session: str
-    hedged: bool
-    parents: tuple[str, ...] = ()
-    stale: float | None = None
-    """The confidence before it was rewritten, which some caches still show."""
-
-
 @dataclass(slots=True)
 class Case:
     """What a service works on for some runs, and what it remembers of it."""
@@ -87,8 +59,9 @@ class Service:
     def __init__(self, name: str, environment: str, seed: int) -> None:
         self.habits = SERVICES[name]
         self.share = self.habits.share * ENVIRONMENTS[environment]
-        self._name, self._prefix = name, f"{name}-{environment[:4]}"
+        self._prefix = f"{name}-{environment[:4]}"
         self._rng = Random(f"{name} {environment} {seed}")
+        self._spans = Instrumentation(name, self._rng, self.habits.genai, self.habits.nameless_reads)
         self._cases: list[Case] = []
         self._playbook: list[Memory] = []
         self._numbers = 0
@@ -99,9 +72,7 @@ class Service:
 
     def request(self, spans: Sequence[bytes]) -> bytes:
         """Return an ExportTraceServiceRequest, serialized."""
-        scope = InstrumentationScope(name="month").SerializeToString()
-        scope_spans = _part(b"\x0a", scope) + b"".join(_part(b"\x12", span) for span in spans)
-        return _part(b"\x0a", _part(b"\x0a", self._resource) + _part(b"\x12", scope_spans))
+        return request(self._resource, spans)
 
     def trace(self, start: int) -> list[bytes]:
         """Return the spans of a run that begins then (nanoseconds), serialized, the root last."""
@@ -110,13 +81,13 @@ class Service:
         told = None if self._chance(self.habits.without_agent) else agent
         trace, root = rng.randbytes(16), rng.randbytes(8)
         spans, now = [], start
-        for body, milliseconds in self._steps(agent, told, session):
+        for rest, milliseconds in self._steps(agent, told, session):
             begin, now = now, now + max(1, int(milliseconds * MILLISECOND))
-            spans.append(_head(trace, rng.randbytes(8), root, begin, now) + body)
+            spans.append(head(trace, rng.randbytes(8), root, begin, now) + rest)
         attributes: Attributes = {"gen_ai.operation.name": "invoke_agent", "session.id": session}
         if told:
             attributes |= {"gen_ai.agent.id": told, "gen_ai.agent.name": told}
-        spans.append(_head(trace, root, b"", start, now + MILLISECOND) + _body("invoke_agent", attributes))
+        spans.append(head(trace, root, b"", start, now + MILLISECOND) + body("invoke_agent", attributes))
         return spans
 
     def _steps(self, agent: str, told: str | None, session: str) -> Iterator[tuple[bytes, float]]:
@@ -126,33 +97,33 @@ class Service:
         if self._chance(0.8):
             yield from self._remember(agent, told, session)
         for _ in range(rng.randrange(1, 4)):
-            yield rng.choice(self._bodies[1]), rng.lognormvariate(5.5, 1)
+            yield rng.choice(self._work[1]), rng.lognormvariate(5.5, 1)
             yield self._chat()
 
     def _chat(self) -> tuple[bytes, float]:
-        return self._rng.choice(self._bodies[0]), self._rng.lognormvariate(7, 0.6)
+        return self._rng.choice(self._work[0]), self._rng.lognormvariate(7, 0.6)
 
     def _remember(self, agent: str, told: str | None, session: str) -> Iterator[tuple[bytes, float]]:
         rng, case = self._rng, self._case()
         if not self._playbook:
             self._playbook = [self._new(f"{self._prefix}-play-{n}", self._agents[2], "", []) for n in range(PLAYBOOK)]
             for memory in self._playbook:
-                yield self._write(memory, told), rng.lognormvariate(2, 0.5)
+                yield self._spans.write(memory, told), rng.lognormvariate(2, 0.5)
         known = [*case.memories, rng.choice(self._playbook)]
         read = rng.sample(known, min(len(known), rng.choice((1, 1, 2, 3))))
-        for group in [read] if self.habits.genai else [[memory] for memory in read]:
-            yield self._read(group, told), rng.lognormvariate(0, 0.5) * self.habits.read_ms
+        for span in self._spans.reads(read, told):
+            yield span, rng.lognormvariate(0, 0.5) * self.habits.read_ms
         yield self._chat()
         for _ in range(rng.choice((0, 1, 1, 2))):
             memory = self._new(f"{case.name}-{len(case.memories)}-{self._numbers}", agent, session, read)
             case.memories.append(memory)
-            yield self._write(memory, told), rng.lognormvariate(2, 0.5)
+            yield self._spans.write(memory, told), rng.lognormvariate(2, 0.5)
         if self._chance(0.1) and read[0] in case.memories:
             rewritten = self._rewritten(read[0], agent, session)
             case.memories[case.memories.index(read[0])] = rewritten
-            yield self._write(rewritten, told), rng.lognormvariate(2, 0.5)
+            yield self._spans.write(rewritten, told), rng.lognormvariate(2, 0.5)
         if self._chance(0.15):
-            yield self._outcome(rng.choice(read)), rng.lognormvariate(1, 0.5)
+            yield self._spans.outcome(rng.choice(read)), rng.lognormvariate(1, 0.5)
 
     def _case(self) -> Case:
         if len(self._cases) < OPEN_CASES:
@@ -195,87 +166,7 @@ class Service:
         self._session_runs -= 1
         return self._session
 
-    def _shown(self, memory: Memory) -> float:
-        return memory.stale if memory.stale is not None and self._chance(0.1) else memory.confidence
-
-    def _read(self, memories: Sequence[Memory], told: str | None) -> bytes:
-        if self.habits.genai:
-            return self._genai("search_memory", memories, told)
-        if self._chance(self.habits.nameless_reads):
-            return _body("memledger.memory.search", {"memledger.query": "open invoices", "memledger.result_count": 1})
-        (memory,) = memories
-        shown = {"memledger.memory.confidence": self._shown(memory)}
-        return _body(
-            "memledger.memory.recall", self._memledger("recall", memory, memory.agent if told else None) | shown
-        )
-
-    def _write(self, memory: Memory, told: str | None) -> bytes:
-        if self.habits.genai:
-            return self._genai("upsert_memory", [memory], told)
-        parents: Attributes = {"memledger.memory.parent_ids": json.dumps(memory.parents)}
-        return _body("memledger.memory.add", self._memledger("add", memory, told) | parents)
-
-    def _outcome(self, memory: Memory) -> bytes:
-        named: Attributes = {"memledger.memory_id": memory.id, "memledger.success": self._chance(memory.effective)}
-        return _body("memledger.record_outcome", named)
-
-    def _memledger(self, operation: str, memory: Memory, agent: str | None) -> Attributes:
-        named: Attributes = {
-            "memledger.memory.operation": operation,
-            "memledger.memory.id": memory.id,
-            "memledger.memory.type": memory.type,
-            "memledger.memory.confidence": memory.confidence,
-            "memledger.memory.namespace": f"/{self._name}/{memory.type}",
-            "memledger.memory.hedged": memory.hedged,
-        }
-        if memory.session:
-            named["memledger.memory.session_id"] = memory.session
-        return named | ({"memledger.memory.source_agent_id": agent} if agent else {})
-
-    def _genai(self, operation: str, memories: Sequence[Memory], told: str | None) -> bytes:
-        records = [
-            {"id": memory.id, "score": 0.9, "metadata": self._metadata(operation, memory)} for memory in memories
-        ]
-        named: Attributes = {
-            "gen_ai.operation.name": operation,
-            "gen_ai.provider.name": "month",
-            "gen_ai.memory.store.id": self._name,
-            "gen_ai.memory.records": json.dumps(records),
-        }
-        return _body(operation, named | ({"memory.agent.id": told} if told else {}))
-
-    def _metadata(self, operation: str, memory: Memory) -> dict[str, object]:
-        said: dict[str, object] = {"type": memory.type, "created_by": memory.agent, "session_id": memory.session}
-        if operation == "upsert_memory":
-            said["derived_from"] = memory.parents
-            if memory.confidence > SOUND and self._chance(0.3):
-                return said | {"source": self._rng.choice(SOURCES), "confirmed": True}
-        return said | {"confidence": self._shown(memory), "hedged": memory.hedged}
-
     @cached_property
-    def _bodies(self) -> tuple[list[bytes], list[bytes]]:
+    def _work(self) -> tuple[list[bytes], list[bytes]]:
         """Model calls and calls of tools."""
-        texts = Run(Random(self._prefix))
-        chats = [_body("chat", texts.chat(), Span.SPAN_KIND_CLIENT) for _ in range(BODIES)]
-        tools = [_body("execute_tool", texts.tool(), failed=number % 40 == 0) for number in range(BODIES)]
-        return chats, tools
-
-
-def _body(
-    name: str, attributes: Attributes, kind: Span.SpanKind.ValueType = Span.SPAN_KIND_INTERNAL, *, failed: bool = False
-) -> bytes:
-    """Serialize a span without its ids and times, to which these can be appended in any order."""
-    kept = {key: value for key, value in attributes.items() if key != "gen_ai.conversation.id"}
-    span = Span(name=name, kind=kind, attributes=key_values(kept))
-    if failed:
-        span.status.code = Status.STATUS_CODE_ERROR
-    return span.SerializeToString()
-
-
-def _head(trace: bytes, span: bytes, parent: bytes, start: int, end: int) -> bytes:
-    above = b"\x22\x08" + parent if parent else b""
-    return _HEAD.pack(b"\x0a\x10", trace, b"\x12\x08", span) + above + _TIMES.pack(b"\x39", start, b"\x41", end)
-
-
-def _part(tag: bytes, message: bytes) -> bytes:
-    return tag + framing.join([message])
+        return work(self._prefix)

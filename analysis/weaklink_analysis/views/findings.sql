@@ -1,8 +1,11 @@
 {%- macro rounded(seconds) -%}CAST(format('{:.6f}', {{ seconds }}) AS DOUBLE){%- endmacro -%}
 {%- from 'finding_codes.jinja' import about_span, finding_codes with context -%}
 -- Grain: a code, a span and a memory (null: it is about the span). Of several records, the first counts.
+-- The time is a column of the table: files and their parts are chosen by it.
 WITH RECURSIVE operations AS (
-    SELECT *, greatest(start_time, end_time) AS "time" FROM {{ at.operations }}
+    SELECT *, end_time AS "time" FROM {{ at.operations }} WHERE end_time >= start_time
+    UNION ALL
+    SELECT *, start_time AS "time" FROM {{ at.operations }} WHERE end_time < start_time
 ),
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.
@@ -43,7 +46,7 @@ versions AS (
     FROM {{ at.versions }} AS v
     LEFT JOIN faulty AS f ON v.version_key = f.version_key
 ),
-decisions AS (
+decisions AS NOT MATERIALIZED (
     SELECT *, decision_memory_id AS memory_id, 0 AS ordinal, start_time AS "time" FROM {{ at.decisions }}
 ),
 -- Grain: a memory that a decision names and nothing in its trace read.
