@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -78,10 +79,15 @@ def at(share: float, times: Sequence[float]) -> float:
     return times[max(0, -int(-share * len(times) // 1) - 1)]
 
 
+def asked(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[object, ...]]:
+    """Return the answer."""
+    return connection.execute(sql).fetchall()
+
+
 def anew(path: Path, sql: str) -> None:
     """Ask on a connection of its own."""
     with opened(path) as connection:
-        connection.execute(sql).fetchall()
+        asked(connection, sql)
 
 
 def main() -> None:
@@ -101,12 +107,12 @@ def main() -> None:
         for one in questions():
             if chosen.only and one.name not in chosen.only:
                 continue
-            new = milliseconds(lambda sql=one.sql: anew(path, sql), chosen.runs)
+            new = milliseconds(partial(anew, path, one.sql), chosen.runs)
             with opened(path) as connection:
-                rows = len(connection.execute(one.sql).fetchall())
-                kept = milliseconds(lambda c=connection, sql=one.sql: c.execute(sql).fetchall(), chosen.runs)
+                rows = len(asked(connection, one.sql))
+                kept = milliseconds(partial(asked, connection, one.sql), chosen.runs)
             command = [*WEAKLINK, "sql", one.sql, "--data-dir", str(data)]
-            (once,) = milliseconds(lambda it=command: subprocess.run(it, check=True, capture_output=True), 1)
+            (once,) = milliseconds(partial(subprocess.run, command, check=True, capture_output=True), 1)
             print(
                 f"{one.name:28} {at(0.5, new):9.0f} {at(0.95, new):6.0f} {at(0.5, kept):10.0f} {at(0.95, kept):6.0f} "
                 f"{once:13.0f} {rows:5}",

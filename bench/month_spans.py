@@ -73,7 +73,7 @@ class Instrumentation:
     def _recall(self, memory: Memory, told: str | None) -> bytes:
         if self._chance(self.nameless_reads):
             return body("memledger.memory.search", {"memledger.query": "open invoices", "memledger.result_count": 1})
-        shown = {"memledger.memory.confidence": self._shown(memory)}
+        shown: Attributes = {"memledger.memory.confidence": self._shown(memory)}
         return body(
             "memledger.memory.recall", self._memledger("recall", memory, memory.agent if told else None) | shown
         )

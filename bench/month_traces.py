@@ -66,8 +66,8 @@ class Service:
         self._playbook: list[Memory] = []
         self._numbers = 0
         self._agents = [f"{name}-agent-{number}" for number in range(AGENTS)]
-        own = {"service.name": name, "deployment.environment.name": environment}
-        self._resource = Resource(attributes=key_values(RESOURCE | own)).SerializeToString()
+        own = {**RESOURCE, "service.name": name, "deployment.environment.name": environment}
+        self._resource = Resource(attributes=key_values(own)).SerializeToString()
         self._session, self._session_runs = "", 0
 
     def request(self, spans: Sequence[bytes]) -> bytes:

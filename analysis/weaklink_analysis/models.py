@@ -33,7 +33,7 @@ _WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
 
 
 _DUE = {
-    "operations": "due_memory_operations",
+    "operations": 'SELECT *, greatest(start_time, end_time) AS "time" FROM due_memory_operations',
     "versions": "due_memory_versions",
     "known": "main.versions",
     "derivations": "due_derivations",

@@ -28,7 +28,7 @@ del sys.path[: len(FOLDERS)]
 from cookbook import trickle  # noqa: E402
 from month import make  # noqa: E402
 
-SPANS = int(os.environ.get("WEAKLINK_MONTH", "15000"))
+SPANS = int(os.environ.get("WEAKLINK_MONTH", "12000"))
 FOLDER = os.environ.get("WEAKLINK_MONTH_FOLDER")
 WHOLE = 5_000_000
 # Others than the month was made with would have all of it judged anew.
@@ -52,7 +52,7 @@ class Served:
 def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Spans keep arriving, and the first of them are judged."""
     data = Path(FOLDER) if FOLDER else tmp_path_factory.mktemp("month") / "data"
-    made = make(data, SPANS, sittings=3 if SPANS < WHOLE else 0)
+    made = make(data, SPANS, sittings=2 if SPANS < WHOLE else 0)
     assert made.days_done == made.days
     metrics = f"127.0.0.1:{free_port()}"
     with ExitStack() as stack:

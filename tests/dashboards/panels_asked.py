@@ -2,11 +2,11 @@
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from make import FOLDER
@@ -28,13 +28,10 @@ def targets(source: dict[str, str]) -> list[Any]:
     ]
 
 
-def asked(sql: str, connection: duckdb.DuckDBPyConnection, step: str = "6 hours") -> str:
+def asked(sql: str, chosen: Mapping[str, str]) -> str:
     """What DuckDB is asked: variables as the front end puts them, quoted; then the macro of the SDK."""
-    for column, name in COLUMNS.items():
-        values = connection.execute(f"SELECT DISTINCT {column} FROM decisions").fetchall()
-        sql = sql.replace(f"${{{name}}}", ",".join(f"'{value}'" for (value,) in values))
+    for name, values in chosen.items():
+        sql = sql.replace(f"${{{name}}}", values)
     until = datetime.now(UTC)
     low, high = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in (until - timedelta(days=30), until))
-    return re.sub(
-        r"\$__timeFilter\(([\w.]+)\)", rf"\1 >= '{low}' AND \1 <= '{high}'", sql.replace("${step}", f"'{step}'")
-    )
+    return re.sub(r"\$__timeFilter\(([\w.]+)\)", rf"\1 >= '{low}' AND \1 <= '{high}'", sql)

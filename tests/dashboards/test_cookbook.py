@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import mean
 from typing import Any
@@ -18,10 +18,11 @@ import pytest
 
 from cookbook import anew, at, milliseconds, opened
 from dashboards.conftest import ROOT, SPANS, WHOLE, Served
-from dashboards.panels_asked import asked, targets
+from dashboards.panels_asked import COLUMNS, asked, targets
 from panels import DUCKDB, PROMETHEUS, VARIABLES
 from scrape import scrape
 from weaklink_analysis.cookbook import Question, question, questions
+from weaklink_processor.metrics import INSTRUMENTS
 
 LIMIT_MS, RUNS = 300, 21
 KNOWN_TYPES = {"BIGINT", "INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "TIMESTAMP WITH TIME ZONE"}
@@ -39,11 +40,24 @@ def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Sequence[Row]:
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
-def since(connection: duckdb.DuckDBPyConnection, days: int) -> datetime:
-    """Where a period of so many days begins, on the clock of the transaction."""
+def within(connection: duckdb.DuckDBPyConnection, days: int) -> Callable[[datetime], bool]:
+    """Whether a time is in the last days, on the clock of the transaction: some of what is sent has yet to happen."""
     ((now,),) = connection.execute("SELECT now()").fetchall()
     assert isinstance(now, datetime)
-    return now - timedelta(days=days)
+    return lambda time: now - timedelta(days=days) <= time <= now
+
+
+@pytest.fixture(scope="module")
+def chosen(month: Served) -> Mapping[str, str]:
+    """All values of each variable, and a length of steps."""
+    with opened(month.path) as connection:
+        every = {
+            name: connection.execute(f"SELECT DISTINCT {column} FROM decisions").fetchall()
+            for column, name in COLUMNS.items()
+        }
+    return {name: ",".join(f"'{value}'" for (value,) in values) for name, values in every.items()} | {
+        "step": "'6 hours'"
+    }
 
 
 @pytest.mark.parametrize("one", questions(), ids=lambda one: one.name)
@@ -58,10 +72,12 @@ def test_questions_have_answers(one: Question, month: Served) -> None:
 
 
 @pytest.mark.parametrize(("panel", "target"), targets(DUCKDB))
-def test_panels_have_answers(panel: dict[str, Any], target: dict[str, Any], month: Served) -> None:
+def test_panels_have_answers(
+    panel: dict[str, Any], target: dict[str, Any], month: Served, chosen: Mapping[str, str]
+) -> None:
     """Each query has rows, of types that the plugin knows; a series over time is in the order of time."""
     with opened(month.path) as connection:
-        answer = connection.execute(asked(target["rawSql"], connection))
+        answer = connection.execute(asked(target["rawSql"], chosen))
         columns = {str(column[0]): str(column[1]) for column in answer.description or ()}
         found = answer.fetchall()
     assert found
@@ -74,16 +90,18 @@ def test_panels_have_answers(panel: dict[str, Any], target: dict[str, Any], mont
 
 
 @pytest.mark.parametrize("sql", VARIABLES.values(), ids=list(VARIABLES))
-def test_variables_have_values(sql: str, month: Served) -> None:
+def test_variables_have_values(sql: str, month: Served, chosen: Mapping[str, str]) -> None:
     """What one may choose of is found."""
     with opened(month.path) as connection:
-        assert connection.execute(asked(sql, connection)).fetchall()
+        assert connection.execute(asked(sql, chosen)).fetchall()
 
 
 @pytest.mark.parametrize(("panel", "target"), targets(PROMETHEUS))
 def test_metrics_are_exposed(panel: dict[str, Any], target: dict[str, Any], month: Served) -> None:
-    """Each metric of an expression is one that the running service shows, with the labels that it is grouped by."""
-    samples = {(sample.name.removesuffix("_total")): set(sample.labels) for sample in scrape(month.metrics).samples}
+    """Each metric is one that the running service shows, or a counter of what has not happened, with its labels."""
+    shown = {sample.name.removesuffix("_total"): set(sample.labels) for sample in scrape(month.metrics).samples}
+    counters = {name: set(one.labels) for name, one in INSTRUMENTS.items() if one.kind == "counter"}
+    samples = counters | shown
     names = METRIC.findall(target["expr"])
     assert names
     assert [name for name in names if name not in samples] == []
@@ -102,10 +120,11 @@ def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
     """By service and UTC day, those of decisions that have a score."""
     with opened(month.path) as connection:
         connection.begin()
+        recent = within(connection, 30)
         asked = rows(connection, question("mai_over_time").sql)
         found = defaultdict(list)
         for row in rows(connection, "FROM evaluations"):
-            if row["scope"] == "decision" and row["evaluated_at"] >= since(connection, 30):
+            if row["scope"] == "decision" and recent(row["evaluated_at"]):
                 day = row["evaluated_at"].astimezone(UTC).replace(**MIDNIGHT)
                 found[day, row["service_name"]].append((row["score"], row["score_effective"]))
     expected = {
@@ -121,6 +140,7 @@ def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) 
     """Whoever is the weakest link of a version that a weak decision could rely on is blamed for that decision, once."""
     with opened(month.path) as connection:
         connection.begin()
+        recent = within(connection, 7)
         asked = rows(connection, question("contamination_leaderboard").sql)
         versions = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE effective_confidence < 0.4"):
@@ -128,7 +148,7 @@ def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) 
         blamed = defaultdict(set)
         for decision in rows(connection, "FROM decisions"):
             weak = decision["min_effective_confidence"] is not None and decision["min_effective_confidence"] < 0.4
-            if weak and decision["start_time"] >= since(connection, 7):
+            if weak and recent(decision["start_time"]):
                 for memory in decision["memory_ids"]:
                     for version in versions[decision["environment"], memory]:
                         if version["written_at"] <= decision["start_time"]:
@@ -144,10 +164,11 @@ def test_claims_are_inflated_above_the_chains_minimum(month: Served) -> None:
     """Of the versions that derive from something, the share that declares more than its weakest ancestor."""
     with opened(month.path) as connection:
         connection.begin()
+        recent = within(connection, 30)
         asked = rows(connection, question("inflated_claims").sql)
         claims = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE chain_min_confidence IS NOT NULL"):
-            if row["confidence_source"] != "assumed" and row["written_at"] >= since(connection, 30):
+            if row["confidence_source"] != "assumed" and recent(row["written_at"]):
                 above = row["declared_confidence"] > row["chain_min_confidence"]
                 claims[row["environment"], row["agent_id"]].append(above)
     assert len(asked) == 20
@@ -171,6 +192,7 @@ def test_readers_are_shown_beside_authors(month: Served) -> None:
     """A decision counts once for each memory that it relied on, at who wrote that memory's first version."""
     with opened(month.path) as connection:
         connection.begin()
+        recent = within(connection, 7)
         asked = rows(connection, question("readers_and_authors").sql)
         authors = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE version = 1"):
@@ -178,7 +200,7 @@ def test_readers_are_shown_beside_authors(month: Served) -> None:
         pairs = Counter(
             (row["environment"], row["agent_id"], author)
             for row in rows(connection, "FROM decisions")
-            if row["start_time"] >= since(connection, 7)
+            if recent(row["start_time"])
             for memory in row["memory_ids"]
             for author in authors[row["environment"], memory]
         )

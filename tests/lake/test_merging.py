@@ -8,7 +8,16 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weaklink_processor.lake.merging import DAY_PARTS, LARGE_ROWS, SMALL_PARTS, SMALL_ROWS, Merge, due, whole
+from weaklink_processor.lake.merging import (
+    DAY_PARTS,
+    DELTA_ROWS,
+    LARGE_ROWS,
+    SMALL_PARTS,
+    SMALL_ROWS,
+    Merge,
+    due,
+    whole,
+)
 from weaklink_processor.lake.parts import Part
 from weaklink_processor.lake.reading import TableParts
 
@@ -69,6 +78,15 @@ def test_a_day_of_parts_costs_few_rewrites_and_leaves_few_files() -> None:
     assert most <= 3 * SMALL_PARTS
     assert len([each for each in closed if each.rows < LARGE_ROWS]) <= DAY_PARTS
     assert len(closed) <= 20
+
+
+def test_deltas_are_merged_earlier_while_nothing_waits() -> None:
+    """A quarter of the base is enough then, where otherwise deltas grow as large as the base."""
+    base = replace(part(0, 8 * DELTA_ROWS, kind="base"), base=True)
+    table = TableParts(("id",), [base, part(1, 2 * DELTA_ROWS + 1)])
+    assert due("decisions", table, TODAY) is None
+    assert due("decisions", table, TODAY, resting=True) == Merge("decisions", tuple(table.parts), base=True)
+    assert due("decisions", replace(table, parts=[base, part(1, 2 * DELTA_ROWS)]), TODAY, resting=True) is None
 
 
 def test_very_large_parts_are_not_made() -> None:

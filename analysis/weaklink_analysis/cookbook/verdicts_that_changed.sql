@@ -1,22 +1,26 @@
 -- Verdicts that changed
 -- Which verdicts of the last week turned, since something arrived later that they depend on?
+WITH again AS (
+    FROM evaluation_history
+    WHERE revision > 1 AND evaluated_at BETWEEN now() - INTERVAL 7 DAY AND now()
+),
+earlier AS (
+    FROM evaluation_history
+    WHERE session_id IN (SELECT session_id FROM again)
+)
 SELECT
-    h.evaluated_at AS time,
-    h.scope,
-    h.service_name,
-    b.label AS before,
-    h.label AS after,
-    b.score AS score_before,
-    h.score AS score_after,
-    h.trace_id,
-    h.session_id
-FROM evaluation_history AS h
-JOIN evaluation_history AS b
+    a.evaluated_at AS time,
+    a.scope,
+    a.service_name,
+    e.label AS before,
+    a.label AS after,
+    e.score AS score_before,
+    a.score AS score_after,
+    a.trace_id,
+    a.session_id
+FROM again AS a
+JOIN earlier AS e
     USING (name, scope, rubric, annotator_kind, environment, trace_id, span_id, session_id)
-WHERE
-    h.revision > 1
-    AND b.revision = h.revision - 1
-    AND h.label <> b.label
-    AND h.evaluated_at BETWEEN now() - INTERVAL 7 DAY AND now()
+WHERE e.revision = a.revision - 1 AND a.label <> e.label
 ORDER BY time DESC
 LIMIT 50

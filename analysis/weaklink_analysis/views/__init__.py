@@ -30,8 +30,18 @@ MACROS = {
 }
 """Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
+TIMED_OPERATIONS = """
+    SELECT *, end_time AS "time" FROM lake.memory_operations WHERE end_time >= start_time
+    UNION ALL
+    SELECT o.*, o.start_time AS "time"
+    FROM lake.memory_operations AS o
+    SEMI JOIN (SELECT row_id, ordinal FROM lake.memory_operations WHERE end_time < start_time) AS r
+        ON o.row_id = r.row_id AND o.ordinal = r.ordinal
+"""
+"""The later of start and end, mostly the end, as a column of the table: files and parts of them are chosen by it."""
+
 FOUND_AT = {
-    "operations": "lake.memory_operations",
+    "operations": TIMED_OPERATIONS,
     "versions": "lake.memory_versions",
     "known": "lake.memory_versions",
     "derivations": "lake.derivations",

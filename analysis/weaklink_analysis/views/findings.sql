@@ -1,11 +1,8 @@
 {%- macro rounded(seconds) -%}CAST(format('{:.6f}', {{ seconds }}) AS DOUBLE){%- endmacro -%}
 {%- from 'finding_codes.jinja' import about_span, finding_codes with context -%}
 -- Grain: a code, a span and a memory (null: it is about the span). Of several records, the first counts.
--- The time is a column of the table: files and their parts are chosen by it.
 WITH RECURSIVE operations AS (
-    SELECT *, end_time AS "time" FROM {{ at.operations }} WHERE end_time >= start_time
-    UNION ALL
-    SELECT *, start_time AS "time" FROM {{ at.operations }} WHERE end_time < start_time
+    {{ at.operations }}
 ),
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.

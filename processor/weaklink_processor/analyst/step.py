@@ -100,6 +100,8 @@ class Step:
         self._upkeep = Upkeep(state, lake)
         self._departure = Departure(state, engine, lake, retention, count_departed)
         self._tidy_at: datetime | None = None
+        self._resting = False
+        """Whether nothing waited behind the last row that was applied."""
 
     @property
     def offset(self) -> int:
@@ -143,7 +145,7 @@ class Step:
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
             verdicts = self._finish(applied, now)
         self._engine.end()
-        self._applied, self._published = applied, False
+        self._applied, self._published, self._resting = applied, False, caught_up
         return Done(len(batch), revisions, verdicts)
 
     def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
@@ -302,7 +304,7 @@ class Step:
             self.settle(now)
             self.publish()
             self.settle(now)
-            self._upkeep.begin(now)
+            self._upkeep.begin(now, resting=True)
             if not self._upkeep.wait() and self._published:
                 return
 
@@ -319,7 +321,7 @@ class Step:
                 self._published = False
             # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
             self._lake.remove(self._state.expire(now - GRACE))
-        self._upkeep.begin(now)
+        self._upkeep.begin(now, resting=self._resting)
         self._tidy_at = now + TIDY_PAUSE
 
 

@@ -31,11 +31,15 @@ class Upkeep:
         self._resume_at: datetime | None = None
         self._asked_upto = NOTHING_ASKED
 
-    def begin(self, now: datetime) -> None:
-        """Begin the merge that is due, if any, unless one is under way or failed a short while ago."""
+    def begin(self, now: datetime, *, resting: bool) -> None:
+        """Begin the merge that is due, if any, unless one is under way or failed a short while ago.
+
+        `resting`: nothing waits to be analysed, so there is time for more.
+        """
         if self._running or (self._resume_at and now < self._resume_at):
             return
-        if merge := self._lake.due(self._state.parts(), (now - DAY_END).date(), self._asked_upto):
+        today = (now - DAY_END).date()
+        if merge := self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting):
             self._running = merge, self._pool.submit(self._lake.merge, merge)
         else:
             self._asked_upto = NOTHING_ASKED

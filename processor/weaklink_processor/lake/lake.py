@@ -42,14 +42,16 @@ class Lake:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
         return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
 
-    def due(self, parts: Sequence[Part], today: date, upto: int = -1) -> Merge | None:
+    def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> Merge | None:
         """What is to be merged next of all these parts; None for nothing.
 
-        `upto`: parts of publications up to this one are to become as few as can be.
+        `upto`: parts of publications up to this one are to become as few as can be. `resting`: there is time for more.
         """
         tables = by_table(parts, self._keys)
         tables[TOMBSTONES] = TableParts(parts=tables["spans"].tombstones)
-        merges = (whole(name, table, upto) or due(name, table, today) for name, table in tables.items())
+        merges = (
+            whole(name, table, upto) or due(name, table, today, resting=resting) for name, table in tables.items()
+        )
         return next(filter(None, merges), None)
 
     def merge(self, merge: Merge) -> Part:
