@@ -14,7 +14,8 @@ import duckdb
 from click.core import ParameterSource
 from pydantic import TypeAdapter, ValidationError
 
-from weaklink_analysis.doctor.coverage import Coverage, Selection, examine
+from weaklink_analysis.doctor.coverage import Coverage, examine
+from weaklink_analysis.selection import Selection
 from weaklink_processor import wiring
 from weaklink_processor.commands.doctor_report import as_json, show
 from weaklink_processor.commands.options import PATH, with_config
