@@ -1,13 +1,15 @@
 """The verdict of a gate over the evaluations of a catalogue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import duckdb
 
+from weaklink_analysis.gate.baseline import keys, means, regressions
 from weaklink_analysis.gate.decisions import failing_decisions
 from weaklink_analysis.gate.texts import rows, text
 from weaklink_analysis.gate.traces import failing_traces
-from weaklink_analysis.gate.verdict import Failure, Present, Rules, Tally, Verdict
+from weaklink_analysis.gate.verdict import Failure, Key, Present, Regression, Rules, Tally, Verdict
 from weaklink_analysis.selection import Selection
 
 ALL = 1 << 40
@@ -21,7 +23,7 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
         selection: Which traces, decisions and findings count.
         rules: What they have to hold.
         most: Of so many decisions and so many traces that fail, the lowest scores first, the verdict says why; None: of
-            all. All are counted.
+            all. All are counted. A baseline is compared with what is told, so it takes all.
     """
     asked = {
         "service": selection.service,
@@ -37,19 +39,37 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
     ((selected, *counts, not_evaluable),) = catalogue.execute(text("counts"), {"min_score": rules.min_score}).fetchall()
     traces = Tally(*counts[:2]) if rules.judges_traces else Tally()
     decisions = Tally(*counts[2:]) if rules.judges_decisions else Tally()
-    findings = _findings(catalogue, rules)
     judged = traces.judged or decisions.judged
+    findings = _findings(catalogue, rules)
+    failures = _failures(catalogue, rules, traces, decisions, ALL if most is None else most)
+    now = means(catalogue, failures, f"{'1' * rules.judges_decisions}{'3' * rules.judges_traces}")
+    lower = regressions(now, rules)
+    told = failures if rules.baseline is None else _regressed(failures, lower)
+    breaches = _breaches(rules, selected, (decisions, traces), findings, lower)
     return Verdict(
         rules,
         selected,
         traces,
         decisions,
         not_evaluable if rules.judges_decisions else 0,
-        _failures(catalogue, rules, traces, decisions, ALL if most is None else most),
+        told,
         findings,
-        tuple(_breaches(rules, selected, traces, decisions, findings)) if judged else ("there is nothing to judge",),
+        tuple(breaches) if judged else ("there is nothing to judge",),
+        now,
+        lower,
+        len(failures) - len(told),
         () if judged else tuple(Present(*row.values()) for row in rows(catalogue, "present")),
     )
+
+
+def _regressed(failures: Sequence[Failure], lower: Sequence[Regression]) -> tuple[Failure, ...]:
+    """The failures of a kind that scores lower than in the baseline, or of an agent that does."""
+    worse = {regression.key for regression in lower}
+
+    def agent(key: Key) -> Key:
+        return replace(key, check="", memory="", author="")
+
+    return tuple(one for one in failures if any(key in worse or agent(key) in worse for key in keys(one)))
 
 
 def _failures(
@@ -70,18 +90,20 @@ def _findings(catalogue: duckdb.DuckDBPyConnection, rules: Rules) -> Mapping[str
 
 
 def _breaches(
-    rules: Rules, selected: int, traces: Tally, decisions: Tally, findings: Mapping[str, int]
-) -> Sequence[str]:
-    breaches = [
-        f"{tally.failed:,} of {tally.judged:,} {what} scored below {rules.min_score:g}"
-        + (f"; {rules.min_pass_rate:.1%} have to pass" if rules.min_pass_rate < 1 else "")
-        for what, tally in (("evaluable decisions", decisions), ("traces", traces))
-        if tally.rate < rules.min_pass_rate
-    ]
+    rules: Rules,
+    selected: int,
+    tallies: tuple[Tally, Tally],
+    findings: Mapping[str, int],
+    lower: Sequence[Regression],
+) -> Iterator[str]:
+    for what, tally in zip(("evaluable decisions", "traces"), tallies, strict=True):
+        if rules.baseline is None and tally.rate < rules.min_pass_rate:
+            wanted = f"; {rules.min_pass_rate:.1%} have to pass" if rules.min_pass_rate < 1 else ""
+            yield f"{tally.failed:,} of {tally.judged:,} {what} scored below {rules.min_score:g}{wanted}"
+    if lower:
+        yield f"{len(lower):,} mean scores are lower than in the baseline by more than {rules.tolerance:g}"
     if selected < rules.min_traces:
-        breaches.append(f"{selected:,} traces are selected, and at least {rules.min_traces:,} are wanted")
-    return breaches + [
-        f"{found:,} findings of {name}, and at most {rules.max_findings[name]:,} are allowed"
-        for name, found in findings.items()
-        if found > rules.max_findings[name]
-    ]
+        yield f"{selected:,} traces are selected, and at least {rules.min_traces:,} are wanted"
+    for name, found in findings.items():
+        if found > rules.max_findings[name]:
+            yield f"{found:,} findings of {name}, and at most {rules.max_findings[name]:,} are allowed"

@@ -1,6 +1,6 @@
 """A failure in lines of text, as a terminal or a test's message shows it. What spans said is shown, and not obeyed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weaklink_analysis.gate.verdict import Failure, Hop, Verdict
 from weaklink_analysis.printable import printable
@@ -16,6 +16,11 @@ def lines(failure: Failure) -> list[str]:
 def title(failure: Failure) -> str:
     """Tell it in one line."""
     return printable(_title(failure))
+
+
+def chain_lines(chain: Sequence[Hop]) -> list[str]:
+    """Tell each hop in a line, the one that bounds all marked."""
+    return [f"{'   ' * (depth - 1)}{'└─ ' if depth else ''}{printable(_hop(hop))}" for depth, hop in enumerate(chain)]
 
 
 def conclusion(verdict: Verdict) -> str:
@@ -41,8 +46,7 @@ def _lines(failure: Failure) -> Iterator[str]:
         yield f"  {check.name}: {check.detail} ({check.points:+.2f})"
     if failure.memory_id:
         yield f"  memory at fault: {failure.memory_id}, written by {failure.author or 'nobody known'}"
-    for depth, hop in enumerate(failure.chain):
-        yield f"  {'   ' * (depth - 1)}{'└─ ' if depth else ''}{_hop(hop)}"
+    yield from (f"  {line}" for line in chain_lines(failure.chain))
     yield f"  why: {failure.why}"
     yield f"  what to do: {failure.mend}"
 

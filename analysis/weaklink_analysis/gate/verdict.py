@@ -13,6 +13,38 @@ SEVERITIES = ("info", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """What is the same from run to run: who decided, which check failed, and which memory is at fault."""
+
+    tier: Literal["1", "3"]
+    environment: str
+    service_name: str
+    agent_id: str = ""
+    check: str = ""
+    """'': all that there is of this agent, or service."""
+    memory: str = ""
+    """Its id, with * for what looks like a number or a random part."""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean score of some decisions or traces."""
+
+    score: float
+    targets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A mean score that is lower than in the baseline; `was` None: the baseline knows no such failure."""
+
+    key: Key
+    was: float | None
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """What traces have to hold."""
 
@@ -27,6 +59,10 @@ class Rules:
     """Severity or code of findings -> how many there may be."""
     rubric: Rubric = STRUCTURAL
     """By which traces are judged."""
+    baseline: Mapping[Key, Mean] | None = None
+    """With one, not every score that is too low is a failure, but those that are lower than they were then."""
+    tolerance: float = 0.05
+    """How much lower a mean score may be than in the baseline."""
 
     @property
     def judges_decisions(self) -> bool:
@@ -141,6 +177,12 @@ class Verdict:
     """Those that the rules bound: severity or code -> number."""
     breaches: Sequence[str] = ()
     """Which rules are not held, in words."""
+    means: Mapping[Key, Mean] = field(default_factory=dict)
+    """What a later run may be compared with."""
+    regressions: Sequence[Regression] = ()
+    """Against the rules' baseline."""
+    known: int = 0
+    """Failures that the baseline has too, at least as low; they are not among `failures`."""
     present: Sequence[Present] = ()
     """What there is instead, where nothing was selected."""
 

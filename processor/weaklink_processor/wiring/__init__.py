@@ -219,16 +219,23 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
-def drain(config: Config) -> None:
-    """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock."""
-    with open_queue(config) as queue, _analyst(config, queue) as (analyst, outbox):
+def drain(config: Config, on_progress: Callable[[], None] = lambda: None) -> None:
+    """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock.
+
+    `on_progress` hears of each step.
+    """
+    with open_queue(config) as queue, _analyst(config, queue, on_progress=on_progress) as (analyst, outbox):
         outbox.start()
         analyst.drain()
 
 
 @contextmanager
 def _analyst(
-    config: Config, queue: "QueueStore", tally: "Tally | None" = None, tracer: "Tracer | None" = None
+    config: Config,
+    queue: "QueueStore",
+    tally: "Tally | None" = None,
+    tracer: "Tracer | None" = None,
+    on_progress: Callable[[], None] = lambda: None,
 ) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.conventions import CONVENTIONS
@@ -249,6 +256,11 @@ def _analyst(
         step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
+
+        def told() -> None:
+            outbox.wake()
+            on_progress()
+
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
         analyst = Analyst(
             queue,
@@ -258,7 +270,7 @@ def _analyst(
             clock=_now,
             publish_seconds=analysis.publish_interval,
             release=partial(queue.release, ANALYST),
-            on_progress=outbox.wake,
+            on_progress=told,
             heed=CompactRequests(queue, step).heed,
             watch=Watch(tally, tracer),
         )
