@@ -2,8 +2,8 @@
 
     python bench/gate.py [--traces 10000] [--megabytes 200] [--folder F] [--json]
 
-Each is a process of its own, as a CI job starts it: all of it counts, its imports too. Exit code 1 if one takes longer, or
-more memory, than it may.
+Each is a process of its own, as a CI job starts it: all of it counts, its imports too. Exit code 1 if one takes longer,
+or more memory, than it may.
 """
 
 import argparse
