@@ -58,6 +58,7 @@ def take(config: Config, files: Sequence[Path], progress: Progress = unseen) -> 
     """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
     log.configure(config.log, "replay")
     own_conventions(config)  # a faulty one is told before any span is taken
+    wiring.refuse_newer(config)
     make_folder(config.data_dir)
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config), progress)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config, Http, ServerTls
-from weaklink_processor.errors import UsageError
+from weaklink_processor.errors import BrokenStore, UsageError
 from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
 from weaklink_processor.wiring.sending import built_destinations
 
@@ -100,12 +100,43 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
 
     path = config.data_dir / CATALOGUE_FILE
     require_data_dir(config)
+    _look_into_stores(config)
     if not is_published(config):
         raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
-    with duckdb.connect(path, read_only=True) as catalogue:
+    try:
+        opened = duckdb.connect(path, read_only=True)
+    except duckdb.Error as error:  # of a newer DuckDB, or none at all
+        raise BrokenStore(f"{path}: this weaklink cannot read it: {error}") from error
+    with opened as catalogue:
         check_format(catalogue, path)
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
+
+
+def refuse_newer(config: Config) -> None:
+    """Refuse a data folder of which a newer weaklink wrote anything; a catalogue that nobody can read is made anew.
+
+    Raises:
+        BrokenStore: it is one.
+    """
+    import duckdb
+
+    from weaklink_processor.lake.listing import check_format
+
+    _look_into_stores(config)
+    path = config.data_dir / CATALOGUE_FILE
+    with suppress(duckdb.Error):
+        if path.exists():
+            with duckdb.connect(path, read_only=True) as catalogue:
+                check_format(catalogue, path)
+
+
+def _look_into_stores(config: Config) -> None:
+    from weaklink_processor.analyst import schema
+    from weaklink_processor.queue import database
+
+    database.look_into(config.data_dir / QUEUE_FILE)
+    schema.look_into(config.data_dir / STATE_FILE)
 
 
 def listed_files(config: Config) -> int:
@@ -219,12 +250,15 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
-def drain(config: Config, on_progress: Callable[[], None] = lambda: None) -> None:
+def drain(config: Config, on_progress: Callable[[], None] = lambda: None, batch_bytes: int | None = None) -> None:
     """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock.
 
-    `on_progress` hears of each step.
+    `on_progress` hears of each step, which takes about so many bytes; None: as many as that of a service.
     """
-    with open_queue(config) as queue, _analyst(config, queue, on_progress=on_progress) as (analyst, outbox):
+    with (
+        open_queue(config) as queue,
+        _analyst(config, queue, on_progress=on_progress, batch_bytes=batch_bytes) as (analyst, outbox),
+    ):
         outbox.start()
         analyst.drain()
 
@@ -236,6 +270,7 @@ def _analyst(
     tally: "Tally | None" = None,
     tracer: "Tracer | None" = None,
     on_progress: Callable[[], None] = lambda: None,
+    batch_bytes: int | None = None,
 ) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.conventions import CONVENTIONS
@@ -261,7 +296,8 @@ def _analyst(
             outbox.wake()
             on_progress()
 
-        ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
+        step_bytes = batch_bytes or BATCH_BYTES
+        ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), step_bytes)
         analyst = Analyst(
             queue,
             ahead,
@@ -273,6 +309,7 @@ def _analyst(
             on_progress=told,
             heed=CompactRequests(queue, step).heed,
             watch=Watch(tally, tracer),
+            batch_bytes=step_bytes,
         )
         with closing(step), closing(ahead):
             yield analyst, outbox

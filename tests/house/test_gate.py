@@ -1,0 +1,291 @@
+"""`weaklink gate` as a command: where it reads, what it prints, and its exit codes."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import incident
+from covered import file_of
+from gate.told import cascade
+from otlp import DAWN, SECOND, S
+from shell import PROGRAM, printed, refused, weaklink
+from weaklink_processor.queue import framing
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files, of a cascade and of the same confirmed, and a data folder that has both."""
+    folder = tmp_path_factory.mktemp("gate")
+    file_of(folder / "bad.binpb", cascade(1, service="bad"))
+    file_of(folder / "good.binpb", cascade(2, 0.9, "x-", service="good"))
+    printed("replay", folder / "bad.binpb", folder / "good.binpb", "--data-dir", folder / "data")
+    return folder
+
+
+def code(*arguments: str | Path, cwd: Path | None = None) -> int:
+    return weaklink("gate", *arguments, cwd=cwd).returncode
+
+
+def test_the_real_cascade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """memledger's own spans of it fail, and name the guess, its author and the way to it; the guess at 0.9 passes."""
+    monkeypatch.setattr(incident, "STEPS", incident.STEPS)
+    bad = weaklink("gate", _told(tmp_path / "bad.binpb"), "--format", "json")
+    said = json.loads(bad.stdout)
+    action = next(one for one in said["failures"] if one["agent_id"] == "action")
+    assert (bad.returncode, said["outcome"], action["author"]) == (1, "failed", "triage")
+    assert [(hop["agent_id"], hop["declared"], hop["is_weakest"]) for hop in action["chain"]] == [
+        ("action", 0.95, False),
+        ("diagnosis", 0.85, False),
+        ("triage", 0.3, True),
+    ]
+    (agent, content, _, _), *others = incident.STEPS
+    monkeypatch.setattr(incident, "STEPS", ((agent, content, 0.9, False), *others))
+    good = weaklink("gate", _told(tmp_path / "good.binpb"))
+    assert (good.returncode, good.stdout.decode().splitlines()[-1][:11]) == (0, "gate passed")
+
+
+def _told(file: Path) -> Path:
+    seen = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(seen))
+    ledger = file.with_suffix("")
+    ledger.mkdir()
+    asyncio.run(incident.tell(provider, ledger, one_trace=True))
+    file.write_bytes(framing.join([encode_spans(seen.get_finished_spans()).SerializeToString()]))
+    return file
+
+
+def test_files_and_a_data_folder_say_the_same(folder: Path) -> None:
+    """Of the same spans; and what is not selected of them makes no difference."""
+    of_files = json.loads(weaklink("gate", folder / "bad.binpb", folder / "good.binpb", "--format", "json").stdout)
+    of_folder = json.loads(weaklink("gate", "--data-dir", folder / "data", "--format", "json").stdout)
+    assert of_files == of_folder
+    assert (of_folder["traces"], of_folder["decisions"]["judged"]) == ({"judged": 2, "passed": 2}, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], 1),
+        (["--service", "good"], 0),
+        (["--tier", "3"], 0),
+        (["--tier", "3", "--min-score", "0.95"], 1),
+        (["--min-score", "0.4"], 0),
+        (["--min-pass-rate", "0.5"], 0),
+        (["--service", "good", "--min-traces", "2"], 1),
+        (["--tier", "3", "--max-findings", "warning=0"], 1),
+        (["--tier", "3", "--max-findings", "warning=99", "--max-findings", "cycle=0"], 0),
+        (["--trace-id", f"{2:032X}"], 0),
+        (["--session", "s", "--service", "good"], 0),
+        (["--session", "nowhere"], 3),
+        (["--environment", "prod"], 3),
+        (["--since", "2026-01-01", "--service", "good"], 0),
+        (["--until", "2026-01-01T00:00:00Z"], 3),
+        (["--since", "1s"], 3),
+    ],
+)
+def test_options_decide(folder: Path, options: list[str], expected: int) -> None:
+    """0 passed, 1 failed, 3 nothing to judge."""
+    assert code("--data-dir", folder / "data", *options) == expected
+
+
+def test_since_is_an_age(tmp_path: Path) -> None:
+    """Of two traces only that which began a minute ago is of the last hour."""
+    later = datetime.now(UTC).timestamp() - 60 - DAWN / SECOND
+    recent = [replace(s, start=s.start + later, end=s.end + later) for s in cascade(3, 0.9, "y-", "new")]
+    file = file_of(tmp_path / "both.binpb", [*cascade(1), *recent])
+    assert (code(file), code(file, "--since", "1h"), code(file, "--until", "1h")) == (1, 0, 1)
+
+
+def test_an_empty_selection_says_what_there_is(folder: Path, tmp_path: Path) -> None:
+    """Exit code 3, and the services that there are; likewise where files hold spans without memory, or none."""
+    done = weaklink("gate", "--data-dir", folder / "data", "--service", "nobody")
+    text = done.stdout.decode()
+    assert (done.returncode, "gate has nothing to judge" in text) == (3, True)
+    assert re.search(r"bad .* 1 .* 2 ", text)
+    plain = weaklink("gate", file_of(tmp_path / "plain.binpb", [S(1, 1, "GET /")]))
+    assert (plain.returncode, "no evaluations at all" in plain.stdout.decode()) == (3, True)
+    (tmp_path / "empty.json").write_text("{}")
+    empty = weaklink("gate", tmp_path / "empty.json")
+    assert (empty.returncode, "no spans in it: nothing to judge" in empty.stderr.decode()) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.binpb"], "nowhere.binpb: No such file"),
+        (["bad.binpb", "--data-dir", "data"], "expected it or files, and not both"),
+        (["--data-dir", "nowhere"], "no data folder nowhere"),
+        (["bad.binpb", "--min-scor", "1"], "--min-score"),
+        (["bad.binpb", "--min-score", "7"], "expected a number from 0 to 1"),
+        (["bad.binpb", "--max-findings", "warnings=1"], "expected info, warning, error, or a code"),
+        (["bad.binpb", "--max-findings", "warning"], "expected a whole number"),
+        (["bad.binpb", "--trace-id", "12"], "expected 32 hex digits"),
+        (["bad.binpb", "--since", "yesterday"], "expected an age as 30m"),
+        (["bad.binpb", "--since", "1h", "--until", "2h"], "expected a time after that of --since"),
+        (["bad.binpb", "--baseline", "nowhere.json"], "nowhere.json: No such file"),
+        (["bad.binpb", "--baseline", "bad.binpb"], "no baseline"),
+        (["bad.binpb", "--baseline", "newer.json"], "version 2 is newer than the 1 that this weaklink reads"),
+        (["bad.binpb", "--output", "nowhere/out.txt"], "nowhere/out.txt: No such file"),
+        (["bad.binpb", "--config", "wrong.yaml"], "analysis.treshold: 0.7: no such setting"),
+        (["cut.binpb"], "cut.binpb"),
+    ],
+)
+def test_wrong_use_is_refused(folder: Path, arguments: list[str], says: str) -> None:
+    """Exit code 2, a message that names what is wrong, and nothing on standard output."""
+    (folder / "newer.json").write_text('{"version": 2, "rubrics": {}, "entries": []}')
+    (folder / "wrong.yaml").write_text("analysis: {treshold: 0.7}")
+    (folder / "cut.binpb").write_bytes((folder / "bad.binpb").read_bytes()[:-9])
+    assert says in refused("gate", *arguments, cwd=folder)
+
+
+def _newer_queue(data: Path) -> None:
+    with closing(sqlite3.connect(data / "queue.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _newer_state(data: Path) -> None:
+    with duckdb.connect(data / "state.duckdb") as db:
+        db.execute("UPDATE meta SET schema_version = 99")
+
+
+def _newer_part(data: Path) -> None:
+    for file in data.glob("lake/evaluations/*/*.parquet"):
+        table = pq.read_table(file)
+        with pq.ParquetWriter(file, table.schema) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({"weaklink.format": "99"})
+
+
+def _newer_catalogue(data: Path) -> None:
+    with duckdb.connect(data / "weaklink.duckdb") as db:
+        db.execute("CREATE OR REPLACE VIEW lake.format AS SELECT 99 AS version")
+
+
+KNOWN: dict[str, tuple[Callable[[Path], None], str]] = {
+    "queue.sqlite": (_newer_queue, "2"),
+    "state.duckdb": (_newer_state, "4"),
+    "lake": (_newer_part, "1"),
+    "weaklink.duckdb": (_newer_catalogue, "1"),
+}
+
+
+@pytest.mark.parametrize("file", KNOWN)
+@pytest.mark.parametrize(
+    "command", [["gate"], ["sql", "SELECT 1"], ["replay", "../good.binpb"]], ids=lambda command: command[0]
+)
+def test_a_newer_folder_is_refused(folder: Path, tmp_path: Path, file: str, command: list[str]) -> None:
+    """Whichever of its files says that it is newer: one line with the folder, the version found and the one known."""
+    change, known = KNOWN[file]
+    data = tmp_path / "data"
+    shutil.copytree(folder / "data", data)
+    change(data)
+    shutil.copy(folder / "good.binpb", tmp_path / "other.binpb")
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file() and path.name != "lock"}
+    name, *rest = command
+    (line,) = refused(name, *rest, "--data-dir", data, cwd=folder / "data").splitlines()
+    assert line.startswith(f"Error: {data}/{file}")
+    assert "99" in line
+    assert re.search(rf"\b{known}\b", line.removeprefix(f"Error: {data}"))
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_catalogue_that_cannot_be_read_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A file of another DuckDB, or none at all, is a message and no traceback."""
+    data = tmp_path / "data"
+    shutil.copytree(folder / "data", data)
+    (data / "weaklink.duckdb").write_bytes(b"no database" * 9000)
+    assert f"{data}/weaklink.duckdb: this weaklink cannot read it" in refused("gate", "--data-dir", data)
+
+
+def test_a_baseline_from_run_to_run(folder: Path, tmp_path: Path) -> None:
+    """What a run wrote makes the same run pass, and a worse one fail; the failing run is written all the same."""
+    baseline = tmp_path / "baseline.json"
+    assert code(folder / "bad.binpb", "--write-baseline", baseline) == 1
+    assert code(folder / "bad.binpb", "--baseline", baseline) == 0
+    worse = file_of(tmp_path / "worse.binpb", cascade(5, 0.1, service="bad"))
+    done = weaklink("gate", worse, "--baseline", baseline, "--tolerance", "0.01")
+    assert done.returncode == 1
+    assert "decisions of action, service bad: mean score 0.30; it was 0.40" in done.stdout.decode()
+    assert code(worse, "--baseline", baseline, "--tolerance", "0.2") == 0
+
+
+def test_output_is_a_file_and_a_line(folder: Path, tmp_path: Path) -> None:
+    """Each format goes whole to the file; the last line is printed."""
+    for form in ("table", "json", "junit", "github", "sarif"):
+        done = weaklink("gate", "--data-dir", folder / "data", "--format", form, "--output", tmp_path / form)
+        assert (done.returncode, done.stdout.decode().count("\n")) == (1, 1)
+        assert done.stdout.startswith(b"gate failed: 2 of 4 decisions passed")
+        assert "triage-1" in (tmp_path / form).read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["github", "json", "junit", "sarif", "table"]
+
+
+def test_github_gets_a_summary(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is added to the file that the runner names, behind what is there, and names memory and author."""
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert code("--data-dir", folder / "data", "--format", "github") == 1
+    assert code("--data-dir", folder / "data", "--format", "table") == 1
+    text = summary.read_text()
+    assert text.startswith("before\n### gate failed")
+    assert "**triage\\-1** by triage" in text
+    assert text.count("### ") == 1
+
+
+def test_a_terminal_sees_a_bar(folder: Path) -> None:
+    """While files are read and analysed, on standard error; what is printed is not mixed with it."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, "gate", folder / "good.binpb"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    ) as done:
+        os.close(theirs)
+        drawn = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # it has ended
+                break
+            drawn += piece
+        assert done.stdout
+        assert done.stdout.read().startswith(b"gate passed")
+    os.close(ours)
+    assert b"reading" in drawn
+    assert b"\x1b[" in drawn
+
+
+def test_a_folder_is_judged_without_what_writes(folder: Path) -> None:
+    """A gate over a data folder loads neither pyarrow nor gRPC: it is to be quick."""
+    judging = f"['gate', '--data-dir', {str(folder / 'data')!r}]"
+    program = (
+        "import sys\nfrom weaklink_processor.cli import main\n"
+        f"try:\n    main({judging})\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'pyarrow', 'grpc', 'opentelemetry'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
