@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import pty
 import re
@@ -9,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+import structlog
+from click.testing import CliRunner, Result
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -27,33 +30,60 @@ import incident
 from covered import file_of
 from gate.told import cascade
 from otlp import DAWN, SECOND, S
-from shell import PROGRAM, printed, refused, weaklink
+from shell import PROGRAM, printed
+from weaklink_processor.cli import main
 from weaklink_processor.queue import framing
 
-ROOT = Path(__file__).parents[2]
+DAY = 86_400.0
+
+
+def later(spans: list[S], seconds: float) -> list[S]:
+    return [replace(s, start=s.start + seconds, end=s.end + seconds) for s in spans]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two files, of a cascade and of the same confirmed, and a data folder that has both."""
+    """Files, and a data folder of them all: a cascade, the same confirmed, a worse one a day later, a recent one."""
     folder = tmp_path_factory.mktemp("gate")
-    file_of(folder / "bad.binpb", cascade(1, service="bad"))
-    file_of(folder / "good.binpb", cascade(2, 0.9, "x-", service="good"))
-    printed("replay", folder / "bad.binpb", folder / "good.binpb", "--data-dir", folder / "data")
+    recent = datetime.now(UTC).timestamp() - 60 - DAWN / SECOND
+    stories = {
+        "bad": cascade(1, service="bad"),
+        "good": cascade(2, 0.9, "x-", service="good"),
+        "worse": later(cascade(3, 0.1, "w-", service="bad"), DAY),
+        "new": later(cascade(4, 0.9, "n-", service="new"), recent),
+    }
+    files = [file_of(folder / f"{name}.binpb", spans) for name, spans in stories.items()]
+    printed("replay", *files, "--data-dir", folder / "data")
     return folder
 
 
-def code(*arguments: str | Path, cwd: Path | None = None) -> int:
-    return weaklink("gate", *arguments, cwd=cwd).returncode
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Commands that take spans set up the logging of their process, which here is that of all tests."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
+    structlog.reset_defaults()
+
+
+def gate(*arguments: str | Path) -> Result:
+    """Run it here: a process of its own takes most of its time to start."""
+    return CliRunner().invoke(main, ["gate", *map(str, arguments)])
+
+
+def code(*arguments: str | Path) -> int:
+    return gate(*arguments).exit_code
 
 
 def test_the_real_cascade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """memledger's own spans of it fail, and name the guess, its author and the way to it; the guess at 0.9 passes."""
-    monkeypatch.setattr(incident, "STEPS", incident.STEPS)
-    bad = weaklink("gate", _told(tmp_path / "bad.binpb"), "--format", "json")
+    bad = gate(_told(tmp_path / "bad.binpb"), "--format", "json")
     said = json.loads(bad.stdout)
     action = next(one for one in said["failures"] if one["agent_id"] == "action")
-    assert (bad.returncode, said["outcome"], action["author"]) == (1, "failed", "triage")
+    assert (bad.exit_code, said["outcome"], action["author"]) == (1, "failed", "triage")
     assert [(hop["agent_id"], hop["declared"], hop["is_weakest"]) for hop in action["chain"]] == [
         ("action", 0.95, False),
         ("diagnosis", 0.85, False),
@@ -61,8 +91,8 @@ def test_the_real_cascade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ]
     (agent, content, _, _), *others = incident.STEPS
     monkeypatch.setattr(incident, "STEPS", ((agent, content, 0.9, False), *others))
-    good = weaklink("gate", _told(tmp_path / "good.binpb"))
-    assert (good.returncode, good.stdout.decode().splitlines()[-1][:11]) == (0, "gate passed")
+    good = gate(_told(tmp_path / "good.binpb"))
+    assert (good.exit_code, good.stdout.splitlines()[-1][:11]) == (0, "gate passed")
 
 
 def _told(file: Path) -> Path:
@@ -77,11 +107,12 @@ def _told(file: Path) -> Path:
 
 
 def test_files_and_a_data_folder_say_the_same(folder: Path) -> None:
-    """Of the same spans; and what is not selected of them makes no difference."""
-    of_files = json.loads(weaklink("gate", folder / "bad.binpb", folder / "good.binpb", "--format", "json").stdout)
-    of_folder = json.loads(weaklink("gate", "--data-dir", folder / "data", "--format", "json").stdout)
+    """Of the same spans."""
+    files = [folder / f"{name}.binpb" for name in ("bad", "good", "worse", "new")]
+    of_files = json.loads(gate(*files, "--format", "json").stdout)
+    of_folder = json.loads(gate("--data-dir", folder / "data", "--format", "json").stdout)
     assert of_files == of_folder
-    assert (of_folder["traces"], of_folder["decisions"]["judged"]) == ({"judged": 2, "passed": 2}, 4)
+    assert (of_folder["traces"], of_folder["decisions"]["judged"]) == ({"judged": 4, "passed": 4}, 8)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +122,7 @@ def test_files_and_a_data_folder_say_the_same(folder: Path) -> None:
         (["--service", "good"], 0),
         (["--tier", "3"], 0),
         (["--tier", "3", "--min-score", "0.95"], 1),
-        (["--min-score", "0.4"], 0),
+        (["--min-score", "0.3"], 0),
         (["--min-pass-rate", "0.5"], 0),
         (["--service", "good", "--min-traces", "2"], 1),
         (["--tier", "3", "--max-findings", "warning=0"], 1),
@@ -110,25 +141,23 @@ def test_options_decide(folder: Path, options: list[str], expected: int) -> None
     assert code("--data-dir", folder / "data", *options) == expected
 
 
-def test_since_is_an_age(tmp_path: Path) -> None:
-    """Of two traces only that which began a minute ago is of the last hour."""
-    later = datetime.now(UTC).timestamp() - 60 - DAWN / SECOND
-    recent = [replace(s, start=s.start + later, end=s.end + later) for s in cascade(3, 0.9, "y-", "new")]
-    file = file_of(tmp_path / "both.binpb", [*cascade(1), *recent])
-    assert (code(file), code(file, "--since", "1h"), code(file, "--until", "1h")) == (1, 0, 1)
+def test_since_is_an_age(folder: Path) -> None:
+    """Only the trace that began a minute ago is of the last hour."""
+    data = ("--data-dir", folder / "data")
+    assert (code(*data, "--since", "1h"), code(*data, "--until", "1h")) == (0, 1)
+    assert "1 of 1 traces passed" in gate(*data, "--since", "1h").stdout
 
 
 def test_an_empty_selection_says_what_there_is(folder: Path, tmp_path: Path) -> None:
     """Exit code 3, and the services that there are; likewise where files hold spans without memory, or none."""
-    done = weaklink("gate", "--data-dir", folder / "data", "--service", "nobody")
-    text = done.stdout.decode()
-    assert (done.returncode, "gate has nothing to judge" in text) == (3, True)
-    assert re.search(r"bad .* 1 .* 2 ", text)
-    plain = weaklink("gate", file_of(tmp_path / "plain.binpb", [S(1, 1, "GET /")]))
-    assert (plain.returncode, "no evaluations at all" in plain.stdout.decode()) == (3, True)
+    done = gate("--data-dir", folder / "data", "--service", "nobody")
+    assert (done.exit_code, "gate has nothing to judge" in done.stdout) == (3, True)
+    assert re.search(r"bad .* 2 .* 4 ", done.stdout)
+    plain = gate(file_of(tmp_path / "plain.binpb", [S(1, 1, "GET /")]))
+    assert (plain.exit_code, "no evaluations at all" in plain.stdout) == (3, True)
     (tmp_path / "empty.json").write_text("{}")
-    empty = weaklink("gate", tmp_path / "empty.json")
-    assert (empty.returncode, "no spans in it: nothing to judge" in empty.stderr.decode()) == (3, True)
+    empty = gate(tmp_path / "empty.json")
+    assert (empty.exit_code, "no spans in it: nothing to judge" in empty.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -147,17 +176,20 @@ def test_an_empty_selection_says_what_there_is(folder: Path, tmp_path: Path) -> 
         (["bad.binpb", "--baseline", "nowhere.json"], "nowhere.json: No such file"),
         (["bad.binpb", "--baseline", "bad.binpb"], "no baseline"),
         (["bad.binpb", "--baseline", "newer.json"], "version 2 is newer than the 1 that this weaklink reads"),
-        (["bad.binpb", "--output", "nowhere/out.txt"], "nowhere/out.txt: No such file"),
+        (["--data-dir", "data", "--output", "nowhere/out.txt"], "nowhere/out.txt: No such file"),
         (["bad.binpb", "--config", "wrong.yaml"], "analysis.treshold: 0.7: no such setting"),
         (["cut.binpb"], "cut.binpb"),
     ],
 )
-def test_wrong_use_is_refused(folder: Path, arguments: list[str], says: str) -> None:
+def test_wrong_use_is_refused(folder: Path, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 2, a message that names what is wrong, and nothing on standard output."""
+    monkeypatch.chdir(folder)
     (folder / "newer.json").write_text('{"version": 2, "rubrics": {}, "entries": []}')
     (folder / "wrong.yaml").write_text("analysis: {treshold: 0.7}")
     (folder / "cut.binpb").write_bytes((folder / "bad.binpb").read_bytes()[:-9])
-    assert says in refused("gate", *arguments, cwd=folder)
+    done = gate(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert says in done.stderr
 
 
 def _newer_queue(data: Path) -> None:
@@ -196,16 +228,19 @@ KNOWN: dict[str, tuple[Callable[[Path], None], str]] = {
 @pytest.mark.parametrize(
     "command", [["gate"], ["sql", "SELECT 1"], ["replay", "../good.binpb"]], ids=lambda command: command[0]
 )
-def test_a_newer_folder_is_refused(folder: Path, tmp_path: Path, file: str, command: list[str]) -> None:
+def test_a_newer_folder_is_refused(
+    folder: Path, tmp_path: Path, file: str, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever of its files says that it is newer: one line with the folder, the version found and the one known."""
     change, known = KNOWN[file]
     data = tmp_path / "data"
     shutil.copytree(folder / "data", data)
     change(data)
-    shutil.copy(folder / "good.binpb", tmp_path / "other.binpb")
+    monkeypatch.chdir(folder / "data")
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file() and path.name != "lock"}
-    name, *rest = command
-    (line,) = refused(name, *rest, "--data-dir", data, cwd=folder / "data").splitlines()
+    done = CliRunner().invoke(main, [*command, "--data-dir", str(data)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
     assert line.startswith(f"Error: {data}/{file}")
     assert "99" in line
     assert re.search(rf"\b{known}\b", line.removeprefix(f"Error: {data}"))
@@ -217,27 +252,31 @@ def test_a_catalogue_that_cannot_be_read_is_refused(folder: Path, tmp_path: Path
     data = tmp_path / "data"
     shutil.copytree(folder / "data", data)
     (data / "weaklink.duckdb").write_bytes(b"no database" * 9000)
-    assert f"{data}/weaklink.duckdb: this weaklink cannot read it" in refused("gate", "--data-dir", data)
+    done = gate("--data-dir", data)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{data}/weaklink.duckdb: this weaklink cannot read it" in done.stderr
 
 
 def test_a_baseline_from_run_to_run(folder: Path, tmp_path: Path) -> None:
     """What a run wrote makes the same run pass, and a worse one fail; the failing run is written all the same."""
     baseline = tmp_path / "baseline.json"
-    assert code(folder / "bad.binpb", "--write-baseline", baseline) == 1
-    assert code(folder / "bad.binpb", "--baseline", baseline) == 0
-    worse = file_of(tmp_path / "worse.binpb", cascade(5, 0.1, service="bad"))
-    done = weaklink("gate", worse, "--baseline", baseline, "--tolerance", "0.01")
-    assert done.returncode == 1
-    assert "decisions of action, service bad: mean score 0.30; it was 0.40" in done.stdout.decode()
-    assert code(worse, "--baseline", baseline, "--tolerance", "0.2") == 0
+    chosen = ("--data-dir", folder / "data", "--service", "bad")
+    day = datetime.fromtimestamp(DAWN / SECOND + DAY / 2, UTC).isoformat()
+    before, after = (*chosen, "--until", day), (*chosen, "--since", day)
+    assert code(*before, "--write-baseline", baseline) == 1
+    assert code(*before, "--baseline", baseline) == 0
+    done = gate(*after, "--baseline", baseline, "--tolerance", "0.01")
+    assert done.exit_code == 1
+    assert "decisions of action, service bad: mean score 0.30; it was 0.40" in done.stdout
+    assert code(*after, "--baseline", baseline, "--tolerance", "0.4") == 0
 
 
 def test_output_is_a_file_and_a_line(folder: Path, tmp_path: Path) -> None:
     """Each format goes whole to the file; the last line is printed."""
     for form in ("table", "json", "junit", "github", "sarif"):
-        done = weaklink("gate", "--data-dir", folder / "data", "--format", form, "--output", tmp_path / form)
-        assert (done.returncode, done.stdout.decode().count("\n")) == (1, 1)
-        assert done.stdout.startswith(b"gate failed: 2 of 4 decisions passed")
+        done = gate("--data-dir", folder / "data", "--format", form, "--output", tmp_path / form)
+        assert (done.exit_code, done.stdout.count("\n")) == (1, 1)
+        assert done.stdout.startswith("gate failed: 4 of 8 decisions passed")
         assert "triage-1" in (tmp_path / form).read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["github", "json", "junit", "sarif", "table"]
 

@@ -269,6 +269,7 @@ def _analyst(
     queue: "QueueStore",
     tally: "Tally | None" = None,
     tracer: "Tracer | None" = None,
+    *,
     on_progress: Callable[[], None] = lambda: None,
     batch_bytes: int | None = None,
 ) -> "Iterator[tuple[Analyst, Outbox]]":
