@@ -24,9 +24,9 @@ def judged() -> Judged:
     stories = Stories(RUNS)
 
     def verdict(name: str, rules: Rules | None = None) -> Verdict:
-        known = rules and rules.baseline
-        if rules and known is not None:
-            rules = replace(rules, baseline={replace(key, environment=name): mean for key, mean in known.items()})
+        if rules and rules.baseline is not None:
+            known = {replace(key, environment=name): mean for key, mean in rules.baseline.items()}
+            rules = replace(rules, baseline=known)
         found = stories.verdict(name, rules)
         return replace(found, means={replace(key, environment=""): mean for key, mean in found.means.items()})
 

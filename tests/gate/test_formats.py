@@ -23,8 +23,8 @@ EVIL = "e|vil\r\n::error::x<b>%0A`$\x1b[31m\x00\x08\u202e[bold]&]]>"
 
 def evil(failure: Failure) -> Failure:
     hop = Hop(EVIL, 1, EVIL, 0.3, 0.3, is_weakest=True)
-    words = {"service_name": EVIL, "environment": EVIL, "session_id": EVIL, "agent_id": EVIL, "memory_id": EVIL}
-    return replace(failure, **words, author=EVIL, chain=(hop,), why=EVIL, mend=EVIL)
+    sent = replace(failure, service_name=EVIL, environment=EVIL, session_id=EVIL, agent_id=EVIL)
+    return replace(sent, memory_id=EVIL, author=EVIL, chain=(hop,), why=EVIL, mend=EVIL)
 
 
 STORIES = Stories(

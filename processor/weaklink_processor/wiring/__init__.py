@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config, Http, ServerTls
 from weaklink_processor.errors import BrokenStore, UsageError
+from weaklink_processor.thrift import AS_A_SERVICE, Steps
 from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
 from weaklink_processor.wiring.sending import built_destinations
 
@@ -250,14 +251,14 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
-def drain(config: Config, on_progress: Callable[[], None] = lambda: None, batch_bytes: int | None = None) -> None:
+def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps: Steps = AS_A_SERVICE) -> None:
     """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock.
 
-    `on_progress` hears of each step, which takes about so many bytes; None: as many as that of a service.
+    `on_progress` hears of each step.
     """
     with (
         open_queue(config) as queue,
-        _analyst(config, queue, on_progress=on_progress, batch_bytes=batch_bytes) as (analyst, outbox),
+        _analyst(config, queue, on_progress=on_progress, steps=steps) as (analyst, outbox),
     ):
         outbox.start()
         analyst.drain()
@@ -271,7 +272,7 @@ def _analyst(
     tracer: "Tracer | None" = None,
     *,
     on_progress: Callable[[], None] = lambda: None,
-    batch_bytes: int | None = None,
+    steps: Steps = AS_A_SERVICE,
 ) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.conventions import CONVENTIONS
@@ -289,7 +290,7 @@ def _analyst(
     analysis, settings = config.analysis, analysis_settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         outbox = Outbox(queue, state, built_destinations(config, state, settings), [ANALYST], tally)
-        step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
+        step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes, steps=steps)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
 
@@ -297,7 +298,7 @@ def _analyst(
             outbox.wake()
             on_progress()
 
-        step_bytes = batch_bytes or BATCH_BYTES
+        step_bytes = steps.batch_bytes or BATCH_BYTES
         ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), step_bytes)
         analyst = Analyst(
             queue,
@@ -325,9 +326,10 @@ def _step(
     *,
     sent: "Callable[[], Sent] | None" = None,
     scopes: "Collection[str]" = (),
+    steps: Steps = AS_A_SERVICE,
 ) -> "Step":
     """Build the analyst's step, and make good what a crash may have left."""
-    from weaklink_analysis.engine import Engine
+    from weaklink_analysis.engine import JUDGED_TRACES, Engine
     from weaklink_analysis.views import create_statements
     from weaklink_processor.analyst.step import LAKE_KEYS, Step
     from weaklink_processor.lake.lake import Lake
@@ -336,7 +338,7 @@ def _step(
     kept = config.lake.retention
     step = Step(
         state,
-        Engine(state.connection, settings),
+        Engine(state.connection, settings, steps.judged_traces or JUDGED_TRACES),
         Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
         queue_id=queue.id,
         settings=settings,
