@@ -52,6 +52,7 @@ JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
 
 NO_EXTRACTORS = "SELECT row_id, ordinal, name_key, model FROM operations LIMIT 0"
+NO_READS = "SELECT row_id, ordinal, trace, earlier_reads FROM operations LIMIT 0"
 UNDECLARED = "written WHERE confidence IS NULL"
 SIGNALS = """
     operations AS o
@@ -122,6 +123,7 @@ class Engine:
             self._rebuild_edges()
             self._rebuild_chains()
             self._resolve_operations()
+            self._count_reads()
             self._collect_changes()
         self._await_quiet(arrived_at)
 
@@ -202,6 +204,7 @@ class Engine:
         self._rebuild_edges()
         self.renew_chains()
         self._resolve_operations()
+        self._count_reads()
         self._db.run("await_all")
 
     # -- the steps ------------------------------------------------------------------------------------------------
@@ -333,6 +336,15 @@ class Engine:
             self._db.make_all("named_versions", "resolved")
         self._db.make("changed_resolutions")
         self._db.run("merge_resolutions")
+
+    def _count_reads(self) -> None:
+        """Count how often a memory had been read, where its reads are not as they were."""
+        self._db.make("reread")
+        if self._db.count("reread"):
+            self._db.make("changed_reads")
+            self._db.run("merge_reads")
+        else:
+            self._db.make("changed_reads", NO_READS)
 
     def _collect_changes(self) -> None:
         self._db.make_all("changed_memory_versions", "changed_memory_operations", "changed_derivations")

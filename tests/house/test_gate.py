@@ -31,8 +31,10 @@ from covered import file_of
 from gate.told import cascade
 from otlp import DAWN, SECOND, S
 from shell import PROGRAM, printed
+from weaklink_processor.analyst import schema
 from weaklink_processor.cli import main
-from weaklink_processor.queue import framing
+from weaklink_processor.lake import listing
+from weaklink_processor.queue import database, framing
 
 DAY = 86_400.0
 
@@ -216,11 +218,11 @@ def _newer_catalogue(data: Path) -> None:
         db.execute("CREATE OR REPLACE VIEW lake.format AS SELECT 99 AS version")
 
 
-KNOWN: dict[str, tuple[Callable[[Path], None], str]] = {
-    "queue.sqlite": (_newer_queue, "2"),
-    "state.duckdb": (_newer_state, "4"),
-    "lake": (_newer_part, "1"),
-    "weaklink.duckdb": (_newer_catalogue, "1"),
+KNOWN: dict[str, tuple[Callable[[Path], None], int]] = {
+    "queue.sqlite": (_newer_queue, database.SCHEMA_VERSION),
+    "state.duckdb": (_newer_state, schema.SCHEMA_VERSION),
+    "lake": (_newer_part, listing.FORMAT),
+    "weaklink.duckdb": (_newer_catalogue, listing.FORMAT),
 }
 
 
