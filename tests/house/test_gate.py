@@ -292,7 +292,7 @@ def test_github_gets_a_summary(folder: Path, tmp_path: Path, monkeypatch: pytest
     assert code("--data-dir", folder / "data", "--format", "table") == 1
     text = summary.read_text()
     assert text.startswith("before\n### gate failed")
-    assert "**triage\\-1** by triage" in text
+    assert "**triage-1** by triage" in text
     assert text.count("### ") == 1
 
 
