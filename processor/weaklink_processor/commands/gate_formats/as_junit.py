@@ -37,14 +37,9 @@ def _rules(verdict: Verdict) -> list[tuple[str, bool]]:
 
 
 def _suite(root: ET.Element, name: str, cases: list[_Case]) -> None:
-    numbers = {
-        "tests": len(cases),
-        "failures": sum(bool(case.message) for case in cases),
-        "errors": 0,
-        "skipped": 0,
-        "time": 0,
-    }
-    suite = ET.SubElement(root, "testsuite", name=name, **{key: str(number) for key, number in numbers.items()})
+    failed = sum(bool(case.message) for case in cases)
+    counts = {"tests": len(cases), "failures": failed, "errors": 0, "skipped": 0, "time": 0}
+    suite = ET.SubElement(root, "testsuite", {"name": name} | {key: str(count) for key, count in counts.items()})
     for case in cases:
         told = ET.SubElement(suite, "testcase", classname=case.place, name=case.name, time="0")
         if case.message:
