@@ -56,7 +56,7 @@ GAPS = (
         "confidence",
         operations=("write",),
         missing="declared_confidence IS NULL AND refused_confidence IS NULL",
-        assumes="0.5 stands for it.",
+        assumes="0.5 stands for it, unless one is derived from the source that the span names.",
         fails=(
             "confidence_populated",
             "confidence_above_threshold",
@@ -69,7 +69,7 @@ GAPS = (
         "confidence",
         operations=("read",),
         missing="declared_confidence IS NULL AND refused_confidence IS NULL",
-        assumes="What its write declared counts, if that was seen; else 0.5.",
+        assumes="What its write declared, or what was derived for it, counts, if that was seen; else 0.5.",
         fails=("confidence_populated", "confidence_above_threshold"),
         unanswered=("no_low_confidence_unhedged", "confidence_mismatch"),
     ),
