@@ -77,6 +77,19 @@ STORIES: dict[str, tuple[Sequence[S], set[tuple[str, str]]]] = {
         [genai(3, "search_memory", 1, gen_ai__memory__record__count=0), write()],
         set(),
     ),
+    "a link to what was read": (
+        [read(), replace(write(), links=[{"memory.link": "derived_from", "memory.id": "r"}])],
+        set(),
+    ),
+    "a link that names nothing": (
+        [read(), replace(write(derived_from=["r"]), links=[{"memory.link": "derived_from"}])],
+        {("write", "link_ids")},
+    ),
+    "links of which one names nothing": (
+        [replace(write(), links=[{"memory.link": "derived_from", "memory.id": id_} for id_ in ("r", "[]")])],
+        {("write", "link_ids")},
+    ),
+    "a link of another kind": ([replace(write(), links=[{"memory.link": "relied_on"}, {}])], set()),
     "a write before a read": ([write(at=1), read(at=2)], set()),
     "a write beside a read of another run": (
         [S(1, 8, "run", 0, 0, 9, RUN), replace(read(), parent=8), write()],

@@ -113,6 +113,14 @@ GAPS = (
         unanswered=("chain_depth_bounded", "chain_confidence", "confidence_inflated", "unresolved_parent"),
     ),
     Gap(
+        "link_ids",
+        operations=("write",),
+        of="len(parent_links) > 0",
+        missing="list_contains(parent_links, '')",
+        assumes="A span link without memory.id names nothing: what the linked span wrote is not looked up.",
+        unanswered=("chain_depth_bounded", "chain_confidence", "confidence_inflated", "unresolved_parent"),
+    ),
+    Gap(
         "agent_run",
         operations=("read", "write"),
         missing="agent_run_span_id IS NULL",

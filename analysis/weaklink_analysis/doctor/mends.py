@@ -84,6 +84,10 @@ MENDS: dict[tuple[str, str, str], Mend] = FRAMEWORK_MENDS | {
             "span.add_link(span.get_span_context(), link)",
         ),
     ),
+    ("link_ids", ANY, ANY): Mend(
+        "memory.id",
+        ('span.add_link(written.get_span_context(), {"memory.link": "derived_from", "memory.id": memory_id})',),
+    ),
     ("agent_run", ANY, ANY): _RUN,
     ("ids", "genai", "read"): Mend("gen_ai.memory.records", _RECORDS),
     ("ids", "genai", "write"): Mend(
