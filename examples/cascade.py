@@ -8,6 +8,7 @@ again at 0.9, before anybody builds on it. It takes `pip install weaklink memled
 
 import asyncio
 import hashlib
+import io
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -36,7 +37,9 @@ class FileExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Append spans to the file."""
-        serialize_length_prefixed(encode_spans(spans), self._file)
+        request = io.BytesIO()
+        serialize_length_prefixed(encode_spans(spans), request)
+        self._file.write(request.getvalue())
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:

@@ -33,7 +33,7 @@ class _Fault:
     version_key: int | None
     """From where its chain is told; None: it is not known here."""
     kind: str
-    """confidence, or the criterion that it fails."""
+    """unknown: nothing here wrote or showed it; confidence; or the criterion that it fails."""
 
 
 def failing_decisions(catalogue: duckdb.DuckDBPyConnection, rules: Rules, most: int) -> list[Failure]:
@@ -60,7 +60,8 @@ def _fault(row: Mapping[str, Any]) -> _Fault:
     lacks = {"attribution_complete": lambda r: r["author"] is None, "session_context": lambda r: not r["has_session"]}
     if kind in lacks:
         lowest = next(record for record in row["relied_on"] if lacks[kind](record))
-    return _Fault(lowest["memory_id"], lowest["author"], lowest["version_key"], kind)
+    key = lowest["version_key"]
+    return _Fault(lowest["memory_id"], lowest["author"], key, "unknown" if key is None else kind)
 
 
 def _failure(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop], rules: Rules) -> Failure:
@@ -100,16 +101,16 @@ def _words(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop]) -> tuple
                 f"{who} relied on {fault.memory_id}, and nothing says in which session it was written.",
                 "Set session.id on the spans that write memories, or on the run around them.",
             )
+        case "unknown":
+            return (
+                f"{who} relied on {fault.memory_id}, which nothing here wrote or showed: it counts as 0.50, of nobody.",
+                f"Send the spans that wrote {fault.memory_id} too, or correct the id that the decision names.",
+            )
         case "chain_not_truncated":
             return (
                 f"{who} wrote {fault.memory_id} at the end of more derivations than are looked at.",
                 "Derive from the sources themselves, not from what was derived from them many times over.",
             )
-    if not chain:
-        return (
-            f"{who} relied on {fault.memory_id}, which nothing here wrote or showed: it counts as 0.50, of nobody.",
-            f"Send the spans that wrote {fault.memory_id} too, or correct the id that the decision names.",
-        )
     return _weak(who, row, chain)
 
 

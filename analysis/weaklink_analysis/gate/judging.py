@@ -25,7 +25,7 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
         most: Of so many decisions and so many traces that fail, the lowest scores first, the verdict says why; None: of
             all. All are counted. A baseline is compared with what is told, so it takes all.
     """
-    asked = {
+    asked: dict[str, object] = {
         "service": selection.service,
         "environment": selection.environment,
         "session": selection.session,

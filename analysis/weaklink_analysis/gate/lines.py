@@ -35,6 +35,8 @@ def conclusion(verdict: Verdict) -> str:
     ]
     if verdict.rules.judges_decisions:
         counts.append(f"{verdict.not_evaluable:,} decisions not evaluable")
+    if verdict.known:
+        counts.append(f"{verdict.known:,} failures known from the baseline")
     counts += [f"{found:,} findings of {name}" for name, found in verdict.findings.items()]
     outcome = "has nothing to judge" if verdict.is_empty else "passed" if verdict.passed else "failed"
     return f"gate {outcome}: {', '.join(counts)}"

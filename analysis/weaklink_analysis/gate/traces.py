@@ -80,9 +80,11 @@ def failing_traces(catalogue: duckdb.DuckDBPyConnection, rules: Rules, most: int
 def _worst(row: Mapping[str, Any], culprits: Mapping[str, _Shows]) -> tuple[str, Mapping[str, Any]]:
     """The heaviest check that failed, of equal ones one at which a memory is at fault, and the span that shows it."""
 
-    def rank(check: Mapping[str, Any]) -> tuple[float, bool]:
+    def rank(check: Mapping[str, Any]) -> tuple[float, int]:
         name = check["name"]
-        return check["weight"], name in culprits and culprits[name].of_memory
+        declares = (row.get(name) or {}).get("declared") is not None
+        of_memory = name in culprits and culprits[name].of_memory
+        return check["weight"], (2 if declares else 0) if of_memory else 1
 
     name = max(row["failed"], key=rank)["name"]
     return name, row.get(name) or {}

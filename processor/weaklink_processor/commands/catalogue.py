@@ -39,7 +39,7 @@ def catalogue_of(
 
     with tempfile.TemporaryDirectory(prefix="weaklink-") as folder:
         aside = config.model_copy(update={"data_dir": Path(folder) / "data", "forward": Forward()})
-        if not take(aside, files, progress).spans:
+        if not take(aside, files, progress, thrifty=True).spans:
             raise NoSpans(f"{', '.join(map(str, files))}: no spans in it")
         with wiring.open_catalogue(aside) as catalogue:
             yield catalogue

@@ -26,7 +26,7 @@ from weaklink_processor.errors import UsageError
 
 PASSED, FAILED, EMPTY = 0, 1, 3
 FORMATS = ("table", "json", "junit", "github", "sarif")
-MOST_GROUPED = 2_000
+MOST_GROUPED = 500
 """Failures that are looked at to show the kinds there are; all are counted."""
 
 

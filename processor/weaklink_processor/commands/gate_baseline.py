@@ -13,7 +13,7 @@ from weaklink_analysis.gate.verdict import Key, Mean, Rules, Verdict
 from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_processor.errors import UsageError
 
-VERSION = 1
+VERSION: Literal[1] = 1
 
 
 class _Strict(BaseModel):

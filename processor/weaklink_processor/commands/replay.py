@@ -21,6 +21,7 @@ from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.files import read_requests
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.supervise.lock import FolderLock, make_folder
+from weaklink_processor.thrift import AS_A_SERVICE, SMALL, Steps, give_back
 from weaklink_processor.wiring.analysing import own_conventions
 
 _LENGTH = struct.Struct(">Q")
@@ -54,12 +55,16 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
     click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
 
 
-def take(config: Config, files: Sequence[Path], progress: Progress = unseen) -> Tally:
-    """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
+def take(config: Config, files: Sequence[Path], progress: Progress = unseen, *, thrifty: bool = False) -> Tally:
+    """Read and check all of the files, then have the data folder take their spans; return when they are analysed.
+
+    `thrifty`: in little memory, for somewhat more CPU time.
+    """
     log.configure(config.log, "replay")
     own_conventions(config)  # a faulty one is told before any span is taken
+    wiring.refuse_newer(config)
     make_folder(config.data_dir)
-    with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
+    with tempfile.SpooledTemporaryFile(1 if thrifty else _MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config), progress)
         with wiring.open_queue(config) as queue:
             spool.seek(0)
@@ -67,7 +72,13 @@ def take(config: Config, files: Sequence[Path], progress: Progress = unseen) -> 
             first = last
             for group in _groups(spool):
                 last = _append(config, queue, group, last)
-            _catch_up(config, queue, last, lambda done: progress("analysing", (done - first) / max(last - first, 1)))
+            trim = give_back() if thrifty else lambda: None
+
+            def tell(done: int) -> None:
+                trim()
+                progress("analysing", (done - first) / max(last - first, 1))
+
+            _catch_up(config, queue, last, tell, SMALL if thrifty else AS_A_SERVICE)
     return tally
 
 
@@ -119,7 +130,13 @@ def _append(config: Config, queue: QueueStore, group: list[bytes], last: int) ->
         return queue.append(group, datetime.now(UTC))
 
 
-def _catch_up(config: Config, queue: QueueStore, last: int, tell: Callable[[int], None] = lambda _: None) -> None:
+def _catch_up(
+    config: Config,
+    queue: QueueStore,
+    last: int,
+    tell: Callable[[int], None] = lambda _: None,
+    steps: Steps = AS_A_SERVICE,
+) -> None:
     """Return when the queue is applied up to `last`: by the service, or by this process where none is running.
 
     `tell` hears up to where it is.
@@ -128,6 +145,6 @@ def _catch_up(config: Config, queue: QueueStore, last: int, tell: Callable[[int]
         while (done := queue.progress(wiring.ANALYST)) < last:
             tell(done)
             if lock.acquire():
-                wiring.drain(config, lambda: tell(queue.progress(wiring.ANALYST)))
+                wiring.drain(config, lambda: tell(queue.progress(wiring.ANALYST)), steps)
                 return
             time.sleep(_POLL_SECONDS)

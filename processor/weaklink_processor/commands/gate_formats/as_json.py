@@ -1,8 +1,9 @@
 """The verdict as one JSON object; `gate.schema.json` beside this file describes it."""
 
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
+from typing import Any
 
 from weaklink_analysis.gate.verdict import Verdict
 
@@ -12,14 +13,14 @@ VERSION = 1
 
 def render(verdict: Verdict) -> str:
     """All of it, every failure too."""
-    rules = asdict(verdict.rules)
+    rules = _plain(verdict.rules)
     rules |= {"rubric": verdict.rules.rubric.name, "baseline": verdict.rules.baseline is not None}
     told = {
         "version": VERSION,
         "outcome": outcome(verdict),
         "rules": rules,
         "selected_traces": verdict.selected,
-        "traces": {"judged": verdict.traces.judged, "passed": verdict.traces.passed},
+        "traces": verdict.traces,
         "decisions": {
             "judged": verdict.decisions.judged,
             "passed": verdict.decisions.passed,
@@ -27,12 +28,19 @@ def render(verdict: Verdict) -> str:
         },
         "findings": dict(verdict.findings),
         "breaches": list(verdict.breaches),
-        "regressions": [asdict(one.key) | {"was": one.was, "now": one.now} for one in verdict.regressions],
+        "regressions": [_plain(one.key) | {"was": one.was, "now": one.now} for one in verdict.regressions],
         "known_failures": verdict.known,
-        "failures": [asdict(failure) for failure in verdict.failures],
-        "present": [asdict(one) for one in verdict.present],
+        "failures": verdict.failures,
+        "present": verdict.present,
     }
-    return json.dumps(told, default=datetime.isoformat, indent=2) + "\n"
+    return json.dumps(told, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """What json asks for: dataclasses as objects, and times as text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def outcome(verdict: Verdict) -> str:

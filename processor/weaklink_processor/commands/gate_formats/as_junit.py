@@ -20,7 +20,7 @@ def render(verdict: Verdict) -> str:
 
 def _rules(verdict: Verdict) -> list[tuple[str, bool]]:
     held = [] if verdict.breaches else ["all rules are held"]
-    return [(rule, False) for rule in held] + [(rule, True) for rule in verdict.breaches]
+    return [(rule, False) for rule in held] + [(printable(rule), True) for rule in verdict.breaches]
 
 
 def _suite(root: ET.Element, name: str, cases: list[tuple[str, str, list[str]]]) -> None:

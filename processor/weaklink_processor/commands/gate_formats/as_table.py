@@ -31,7 +31,7 @@ def render(verdict: Verdict, *, terminal: bool) -> str:
     if verdict.is_empty:
         _show_present(console, verdict)
     for breach in verdict.breaches:
-        console.print(Text(f"- {breach}"), soft_wrap=True)
+        console.print(Text(f"- {printable(breach)}"), soft_wrap=True)
     colour = "yellow" if verdict.is_empty else "green" if verdict.passed else "red"
     console.print(Text(conclusion(verdict), f"bold {colour}"), soft_wrap=True)
     return str(console.file.getvalue())  # type: ignore[attr-defined]
