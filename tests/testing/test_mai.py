@@ -22,6 +22,12 @@ from weaklink_processor.testing.mai import Mai
 
 ID = re.compile(r"\b(?:[0-9a-f]{32}|[0-9a-f]{16})\b")
 SESSION = "incident-7"
+ACME = "SELECT row_id, 'read' AS kind, \"acme.id\" AS memory_id FROM candidates"
+OWN = {
+    "max_hops": 1,
+    "decisions": [{"span_name": "choose"}],
+    "conventions": [{"name": "acme", "names": ["acme.*"], "also": ["acme.id"], "sql": ACME}],
+}
 GUESSED = """\
 2 of 2 evaluable decisions scored below 0.7
 decision of action, service unknown_service:python: score 0.40 on effective confidence (0.80 on declared), below 0.7; \
@@ -185,20 +191,35 @@ def test_only_a_provider_of_the_sdk_can_be_watched(mai: Mai) -> None:
         mai.watch(object())
 
 
-def test_the_same_as_in_a_data_folder(guessed: Mai, tmp_path: Path) -> None:
-    """Views and verdict are those of the same spans replayed into a data folder, but for when they were judged."""
+def test_the_same_as_in_a_data_folder(tmp_path: Path) -> None:
+    """Views and verdict are those of the same spans replayed into a data folder, but for when they were judged.
+
+    Settings, conventions and decisions are the user's in both.
+    """
+    config = Config(data_dir=tmp_path / "data", analysis=OWN)  # type: ignore[arg-type]  # read as a file's
     file = tmp_path / "spans.binpb"
-    file.write_bytes(framing.join([encode_spans(guessed.spans).SerializeToString()]))
-    config = Config(data_dir=tmp_path / "data")
-    take(config, [file])
+    with Capture() as capture, Mai(capture, config, 0.7) as mai:
+        tracer = mai.tracer_provider.get_tracer("theirs")
+        with tracer.start_as_current_span("choose"):
+            tracer.start_span("acme.find", attributes={"acme.id": "cause"}).end()
+        tell(Emitter(mai.tracer_provider), cause=0.3)
+        assert mai.sql("SELECT DISTINCT convention FROM memory_operations ORDER BY 1") == [("acme",), ("genai",)]
+        assert mai.sql("SELECT memory_ids FROM decisions WHERE kind = 'matched'") == [(["cause"],)]
+        assert mai.sql("SELECT effective_confidence FROM memories WHERE memory_id = 'change'") == [(0.85,)]
+        file.write_bytes(framing.join([encode_spans(mai.spans).SerializeToString()]))
+        take(config, [file])
+        assert_same(config, mai)
+
+
+def assert_same(config: Config, mai: Mai) -> None:
     with wiring.open_catalogue(config) as folder:
         for view in VIEWS:
             without = " EXCLUDE (evaluated_at)" if view in {"evaluations", "evaluation_history"} else ""
             query = f"SELECT *{without} FROM {view}"
             rows = folder.execute(query).fetchall()
-            assert sorted(map(repr, rows)) == sorted(map(repr, guessed.sql(query))), view
+            assert sorted(map(repr, rows)) == sorted(map(repr, mai.sql(query))), view
             assert rows, view
-        assert facts(judge(folder, Selection(), Rules())) == facts(guessed.verdict(min_score=Rules().min_score))
+        assert facts(judge(folder, Selection(), Rules())) == facts(mai.verdict())
 
 
 def facts(verdict: Verdict) -> tuple[object, ...]:
