@@ -117,6 +117,13 @@ def test_people_read_no_control_characters(verdict: Verdict) -> None:
     assert max(map(len, text.splitlines()[:-2]), default=0) <= 130 or verdict.breaches
 
 
+def test_people_read_what_was_said() -> None:
+    """Markup in it is no markup of ours."""
+    text = as_table.render(VERDICTS["evil"], terminal=False)
+    told = "".join(re.findall(r"^│ memory at fault │ (.*?) +│\n│ +│ (.*?) +│", text, re.MULTILINE)[0])
+    assert "[bold]" in told
+
+
 def test_failures_that_are_alike_are_told_once() -> None:
     """With their number; machines get all of them."""
     verdict = STORIES.verdict("alike")

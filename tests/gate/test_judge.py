@@ -203,6 +203,14 @@ def test_a_diamond_is_told_by_its_shortest_way(stories: Stories) -> None:
     assert [hop.memory_id for hop in failure.chain] == ["end", "middle", "guess"]
 
 
+def test_numbers_that_changed_since() -> None:
+    """Where a late span has mended what a decision stood on, and it is not yet judged again, the failure says so."""
+    catalogue = catalogue_of(cascade())
+    catalogue.execute("UPDATE lake.memory_versions SET declared_confidence = 0.9, effective_confidence = 0.9")
+    action, _ = judge(catalogue, EVERYTHING, Rules("1")).failures
+    assert [(check.name, check.points) for check in action.checks] == [("score_effective", -0.6)]
+
+
 def test_a_cycle_ends(stories: Stories) -> None:
     """Memories that stand on each other are told once each."""
     (failure,) = stories.verdict("cycle", Rules("1")).failures

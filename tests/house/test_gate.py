@@ -35,6 +35,7 @@ from weaklink_processor.analyst import schema
 from weaklink_processor.cli import main
 from weaklink_processor.lake import listing
 from weaklink_processor.queue import database, framing
+from weaklink_processor.supervise.lock import hold
 
 DAY = 86_400.0
 
@@ -292,7 +293,7 @@ def test_github_gets_a_summary(folder: Path, tmp_path: Path, monkeypatch: pytest
     assert code("--data-dir", folder / "data", "--format", "table") == 1
     text = summary.read_text()
     assert text.startswith("before\n### gate failed")
-    assert "**triage\\-1** by triage" in text
+    assert "**triage-1** by triage" in text
     assert text.count("### ") == 1
 
 
@@ -330,3 +331,13 @@ def test_a_folder_is_judged_without_what_writes(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_leaves_the_state_to_who_is_at_work(folder: Path, tmp_path: Path) -> None:
+    """While a service, or a replay, has the folder, nobody else opens its state, which would keep it from doing so."""
+    data = tmp_path / "data"
+    shutil.copytree(folder / "data", data)
+    _newer_state(data)
+    with hold(data):
+        assert code("--data-dir", data) == 1
+    assert code("--data-dir", data) == 2

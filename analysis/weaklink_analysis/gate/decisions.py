@@ -67,7 +67,10 @@ def _fault(row: Mapping[str, Any]) -> _Fault:
 def _failure(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop], rules: Rules) -> Failure:
     weakest = chain[-1] if chain and fault.kind == "confidence" else None
     why, mend = _words(row, fault, chain)
-    checks = (Check(c["name"], DETAILS[c["name"]].format(**row), round(c["points"], 4) + 0.0) for c in row["criteria"])
+    checks = [Check(c["name"], DETAILS[c["name"]].format(**row), round(c["points"], 4)) for c in row["criteria"]]
+    if not checks:  # a service is about to judge it again
+        since = "what it relied on has changed since it was judged"
+        checks = [Check("score_effective", since, round(row["score"] - 1, 4))]
     return Failure(
         tier="1",
         trace_id=row["trace_id"],

@@ -36,19 +36,35 @@ MOST_GROUPED = 500
 @click.option("--environment", metavar="NAME", help="Only this environment.")
 @click.option("--service", metavar="NAME", help="Only this service.")
 @click.option("--session", metavar="NAME", help="Only this session.")
-@click.option("--trace-id", "trace_ids", type=TRACE_ID, multiple=True, metavar="ID", help="This trace; repeatable.")
-@click.option("--since", type=MOMENT, metavar="AGE_OR_TIME", help="Only traces that began at most so long ago, as 1h.")
-@click.option("--until", type=MOMENT, metavar="AGE_OR_TIME", help="Only traces that began before.")
-@click.option("--tier", type=click.Choice(["1", "3", "both"]), default="both", show_default=True, help="What counts.")
-@click.option("--min-score", type=SHARE, default=0.7, show_default=True, metavar="SCORE", help="To be reached.")
-@click.option("--min-pass-rate", type=SHARE, default=1.0, show_default=True, metavar="SHARE", help="How many have to.")
-@click.option("--min-traces", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="At least N.")
 @click.option(
-    "--max-findings", type=BOUND, multiple=True, metavar="SEVERITY_OR_CODE=N", help="At most so many; repeatable."
+    "--trace-id", "trace_ids", type=TRACE_ID, multiple=True, metavar="ID", help="Only this trace; may be repeated."
 )
-@click.option("--baseline", type=PATH, metavar="FILE", help="Fail only where scores are lower than there.")
-@click.option("--tolerance", type=SHARE, default=0.05, show_default=True, metavar="SCORE", help="What is no loss.")
-@click.option("--write-baseline", type=PATH, metavar="FILE", help="Write the scores, for a later --baseline.")
+@click.option("--since", type=MOMENT, metavar="AGE_OR_TIME", help="Only traces that began so long ago at most, as 1h.")
+@click.option("--until", type=MOMENT, metavar="AGE_OR_TIME", help="Only traces that began before.")
+@click.option(
+    "--tier",
+    type=click.Choice(["1", "3", "both"]),
+    default="both",
+    show_default=True,
+    help="1: every evaluable decision; 3: every trace.",
+)
+@click.option(
+    "--min-score", type=SHARE, default=0.7, show_default=True, metavar="SCORE", help="What every score has to reach."
+)
+@click.option(
+    "--min-pass-rate", type=SHARE, default=1.0, show_default=True, metavar="SHARE", help="How many of them have to."
+)
+@click.option(
+    "--min-traces", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="How many there have to be."
+)
+@click.option(
+    "--max-findings", type=BOUND, multiple=True, metavar="SEVERITY_OR_CODE=N", help="At most so many; may be repeated."
+)
+@click.option("--baseline", type=PATH, metavar="FILE", help="Fail only where mean scores are lower than there.")
+@click.option(
+    "--tolerance", type=SHARE, default=0.05, show_default=True, metavar="SCORE", help="How much lower they may be."
+)
+@click.option("--write-baseline", type=PATH, metavar="FILE", help="Write mean scores, for a later --baseline.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--output", type=PATH, metavar="FILE", help="Write the result to a file; the last line is printed.")
 def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None, **given: Any) -> None:

@@ -135,9 +135,11 @@ def refuse_newer(config: Config) -> None:
 def _look_into_stores(config: Config) -> None:
     from weaklink_processor.analyst import schema
     from weaklink_processor.queue import database
+    from weaklink_processor.supervise.lock import is_held
 
     database.look_into(config.data_dir / QUEUE_FILE)
-    schema.look_into(config.data_dir / STATE_FILE)
+    if not is_held(config.data_dir):  # whoever is at work has looked, and must find the state unlocked
+        schema.look_into(config.data_dir / STATE_FILE)
 
 
 def listed_files(config: Config) -> int:

@@ -11,13 +11,16 @@ ANNOTATIONS = 10
 """GitHub shows no more of a step."""
 ROWS = 100
 """A summary may have 1 MiB."""
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&@:])")
 
 
 def render(verdict: Verdict) -> str:
     """Workflow commands, and last the line that people read."""
     told = groups(verdict.failures)
-    said = [_error(title(one.first), "\n".join([*lines(one.first), one.others]).rstrip()) for one in told[:ANNOTATIONS]]
+    said = [
+        _error(_short(title(one.first)), "\n".join([*lines(one.first), one.others]).rstrip())
+        for one in told[:ANNOTATIONS]
+    ]
     if not told:
         said += [_error("weaklink gate", printable(breach)) for breach in verdict.breaches]
     return "\n".join([*said, conclusion(verdict), ""])
@@ -35,7 +38,7 @@ def summary(verdict: Verdict) -> str:
         at_fault = f"**{_plain(one.memory_id)}** by {_plain(one.author or 'nobody known')}" if one.memory_id else ""
         chain = " ← ".join(_plain(f"{hop.memory_id} ({_number(hop.declared)})") for hop in one.chain)
         cells = (
-            f"{_plain(title(one).partition(':')[0])}<br>{one.trace_id}<br>{group.others}",
+            f"{_plain(_short(title(one)).partition(':')[0])}<br>{one.trace_id}<br>{group.others}",
             "<br>".join(_plain(f"{check.name}: {check.detail}") for check in one.checks),
             f"{at_fault}<br>{chain}",
             _plain(one.why),
@@ -45,6 +48,11 @@ def summary(verdict: Verdict) -> str:
     if len(told) > ROWS:
         text.append(f"\nand {len(told) - ROWS:,} more kinds of failures")
     return "\n".join([*text, "", ""])
+
+
+def _short(heading: str) -> str:
+    """Without ids: annotations are listed by this."""
+    return heading.partition("; trace ")[0]
 
 
 def _error(heading: str, message: str) -> str:
