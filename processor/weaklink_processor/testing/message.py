@@ -8,6 +8,7 @@ import duckdb
 from opentelemetry.trace import get_tracer_provider
 
 from weaklink_analysis.doctor.coverage import Coverage, Hint, Lack, examine
+from weaklink_analysis.doctor.mend import Mend
 from weaklink_analysis.doctor.mends import MEMORY_SPAN
 from weaklink_analysis.gate.lines import lines
 from weaklink_analysis.gate.verdict import Verdict
@@ -69,7 +70,7 @@ def _nothing(verdict: Verdict, coverage: Coverage, capture: Capture) -> Iterator
         yield from _hint(hint)
     if not (coverage.gaps or coverage.hints or coverage.recognised):
         yield "  a span that reads or writes memory says so:"
-        yield from _code(MEMORY_SPAN.code)
+        yield from _code(MEMORY_SPAN)
 
 
 def _advice() -> Iterator[str]:
@@ -84,16 +85,19 @@ def _advice() -> Iterator[str]:
 
 def _lack(lack: Lack) -> Iterator[str]:
     yield f"  {lack.lacking:,} of {lack.total:,} {lack.operation} records lack {lack.gap}: {lack.described.assumes}"
-    yield from _code(lack.mend.code)
+    yield from _code(lack.mend)
 
 
 def _hint(hint: Hint) -> Iterator[str]:
     yield printable(f"  {hint.name} looks like memory, by {', '.join(hint.keys) or 'its name'}; if it is, it says so:")
-    yield from _code(hint.mend.code)
+    yield from _code(hint.mend)
 
 
-def _code(code: Iterable[str]) -> Iterator[str]:
-    return (f"      {line}" for line in code)
+def _code(mend: Mend) -> Iterator[str]:
+    yield from (f"      {line}" for line in mend.code)
+    if mend.settings:
+        yield "    in weaklink's settings, so that it counts once:"
+        yield from (f"      {line}" for line in mend.settings)
 
 
 def _unfinished(capture: Capture) -> Iterator[str]:
