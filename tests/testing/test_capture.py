@@ -159,6 +159,18 @@ def test_two_providers_make_one_trace(provider: TracerProvider, tracer: Tracer) 
     assert (store.name, parent_id(store)) == ("store", own_id(agent))
 
 
+def test_what_is_not_watched_is_not_waited_for(provider: TracerProvider, tracer: Tracer) -> None:
+    """A span of a provider that only an earlier test watched is not captured beneath this test's, nor unfinished."""
+    other = own_provider()
+    with Capture() as earlier:
+        earlier.watch(other)
+    with Capture() as capture:
+        capture.watch(provider)
+        with tracer.start_as_current_span("agent"):
+            begin_and_end(other.get_tracer("store"), "store")
+    assert (names(capture), capture.unfinished) == (["agent"], ())
+
+
 def test_the_innermost_of_several_captures(provider: TracerProvider, tracer: Tracer) -> None:
     """What begins while one runs inside of another is the inner one's; beneath a span of the outer one, its own."""
     with Capture() as outer:
