@@ -279,6 +279,7 @@ def _step(
     """Build the analyst's step, and make good what a crash may have left."""
     from weaklink_analysis.engine import Engine
     from weaklink_analysis.views import create_statements
+    from weaklink_analysis.views.comments import comment_statements
     from weaklink_processor.analyst.step import LAKE_KEYS, Step
     from weaklink_processor.lake.lake import Lake
     from weaklink_processor.lake.retention import Retention
@@ -287,7 +288,7 @@ def _step(
     step = Step(
         state,
         Engine(state.connection, settings),
-        Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
+        Lake(config.data_dir, LAKE_KEYS, [*create_statements(settings), *comment_statements()]),
         queue_id=queue.id,
         settings=settings,
         sent=sent,
