@@ -1,8 +1,8 @@
-"""Build the documentation as a site, into site/: gather the repository's pages in .site/, then run Zensical on them.
+"""Build the documentation as a site, into site/: gather the repository's pages in .site/, then run MkDocs on them.
 
     python tools/build_site.py [serve]
 
-Zensical knows one folder of pages. The repository has some elsewhere, and links from pages to files; so pages are
+MkDocs knows one folder of pages. The repository has some elsewhere, and links from pages to files; so pages are
 copied to one folder, and links are made to fit. A dead link, or a heading that a link does not find, fails the build.
 """
 
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-GATHERED = ROOT / ".site"  # zensical.toml's docs_dir
+GATHERED = ROOT / ".site"  # docs_dir of mkdocs.yml
 PAGES = {
     **{f"docs/{path.name}": path.name for path in sorted(ROOT.glob("docs/*.md"))},
     "README.md": "index.md",
@@ -72,9 +72,8 @@ def _readme(part: str, folder: Path) -> str:
 def main() -> int:
     """Build the site, or serve it at http://localhost:8000 until Ctrl-C."""
     gather(GATHERED)
-    zensical = Path(sys.executable).with_name("zensical")
-    command = sys.argv[1:] or ["build", "--clean", "--strict"]
-    return subprocess.run([zensical, *command], cwd=ROOT, check=False).returncode
+    arguments = sys.argv[1:] or ["build", "--strict"]
+    return subprocess.run([sys.executable, "-m", "mkdocs", *arguments], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

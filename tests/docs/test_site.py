@@ -1,10 +1,10 @@
 """The documentation as a site: it builds without a warning, shows every page, and loads nothing from elsewhere."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import chain
@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 from build_site import PAGES as PLACES
 from build_site import gather
@@ -31,15 +32,15 @@ KNOWN = {"canonical", "alternate"}  # links that a browser does not load
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    zensical = Path(sys.executable).with_name("zensical")
-    return subprocess.run([zensical, "build", "--strict"], cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that a browser opens."""
     folder = tmp_path_factory.mktemp("site")
-    shutil.copy(ROOT / "zensical.toml", folder)
+    shutil.copy(ROOT / "mkdocs.yml", folder)
     gather(folder / ".site")
     done = build(folder)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -76,7 +77,7 @@ def test_every_page_is_built_and_in_the_navigation(site: Path) -> None:
             for target in entry.values():
                 yield from [target] if isinstance(target, str) else flat(target)
 
-    listed = list(flat(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]))
+    listed = list(flat(yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]))
     assert sorted(listed) == sorted(set(PLACES.values()))
     assert [page for page in listed if not (site / page).with_suffix(".html").is_file()] == []
 
@@ -84,10 +85,14 @@ def test_every_page_is_built_and_in_the_navigation(site: Path) -> None:
 @pytest.mark.parametrize("link", ["nowhere.md", "index.md#nowhere"])
 def test_a_dead_link_fails_the_build(link: str, tmp_path: Path) -> None:
     """A link to a page or to a heading that is not there ends the build with an error."""
-    (tmp_path / "zensical.toml").write_text('[project]\nsite_name = "x"\n')
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text(f"# Title\n\n[there]({link})\n")
-    assert build(tmp_path).returncode != 0
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    plain = {"theme": "mkdocs", "plugins": [], "nav": [{"Title": "index.md"}]}
+    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(settings | plain))
+    (tmp_path / ".site").mkdir()
+    (tmp_path / ".site" / "index.md").write_text(f"# Title\n\n[there]({link})\n")
+    done = build(tmp_path)
+    assert done.returncode != 0
+    assert "nowhere" in done.stderr
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
@@ -121,9 +126,10 @@ def test_no_markup_is_shown_as_text(site: Path) -> None:
 
 
 def test_the_search_has_all_pages(site: Path) -> None:
-    """The index of the search is a file of the site, in a form that works from the disk too, with each page in it."""
-    index = (site / "search.js").read_text("utf-8")
-    assert [page for page in PLACES.values() if page.replace(".md", ".html") not in index and page != "index.md"] == []
+    """The index of the search is a file of the site, with each page in it."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert found == {page.replace(".md", ".html") for page in PLACES.values()}
 
 
 def test_the_front_page_answers_three_questions(site: Path) -> None:
