@@ -23,6 +23,8 @@ PAGES = {
     "docker/README.md": "containers.md",
 }
 """Pages of the repository, and what they are called on the site."""
+QUIET = {"NO_MKDOCS_2_WARNING": "1"}
+"""The theme advertises its successor; docs/dependencies.md says why it is not used."""
 
 _LINK = re.compile(r"(?<=\]\()(?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 _README = re.compile(r"<!-- README\.md, (?P<part>.+) -->")
@@ -73,7 +75,8 @@ def main() -> int:
     """Build the site, or serve it at http://localhost:8000 until Ctrl-C."""
     gather(GATHERED)
     arguments = sys.argv[1:] or ["build", "--strict"]
-    return subprocess.run([sys.executable, "-m", "mkdocs", *arguments], cwd=ROOT, check=False).returncode
+    command = [sys.executable, "-m", "mkdocs", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | QUIET, check=False).returncode
 
 
 if __name__ == "__main__":

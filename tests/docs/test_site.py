@@ -1,6 +1,7 @@
 """The documentation as a site: it builds without a warning, shows every page, and loads nothing from elsewhere."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 import yaml
 
 from build_site import PAGES as PLACES
-from build_site import gather
+from build_site import QUIET, gather
 from docs.pages import PAGES, ROOT
 from reference import TO_SAY, pages
 from tables import Table
@@ -33,7 +34,7 @@ KNOWN = {"canonical", "alternate"}  # links that a browser does not load
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, env=os.environ | QUIET, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
