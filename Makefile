@@ -13,7 +13,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := test
-.PHONY: serve test lint types architecture unit docs collector phoenix mem0 bench clean
+.PHONY: install serve test lint types architecture unit docs collector phoenix mem0 bench clean
+
+install: $(STAMP)
 
 serve: $(STAMP)
 	@exec $(BIN)/weaklink serve $(ARGS)

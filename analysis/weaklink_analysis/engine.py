@@ -52,6 +52,7 @@ JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
 
 NO_EXTRACTORS = "SELECT row_id, ordinal, name_key, model FROM operations LIMIT 0"
+NO_READS = "SELECT row_id, ordinal, trace, earlier_reads FROM operations LIMIT 0"
 UNDECLARED = "written WHERE confidence IS NULL"
 SIGNALS = """
     operations AS o
@@ -68,8 +69,12 @@ REVISED = "(FROM changed_evaluations WHERE revised)"
 class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: Settings, judged_traces: int = JUDGED_TRACES
+    ) -> None:
+        """`judged_traces`: so many are judged at once, unless `evaluate` says otherwise."""
         self._settings = settings
+        self._judged_traces = judged_traces
         self._models = Models(settings)
         self._db = Relations(connection, self._models)
         self._prepare()
@@ -118,16 +123,17 @@ class Engine:
             self._rebuild_edges()
             self._rebuild_chains()
             self._resolve_operations()
+            self._count_reads()
             self._collect_changes()
         self._await_quiet(arrived_at)
 
-    def evaluate(self, now: datetime, quiet: timedelta, at_most: int = JUDGED_TRACES) -> int:
+    def evaluate(self, now: datetime, quiet: timedelta, at_most: int | None = None) -> int:
         """Evaluate traces that had no new span since `now - quiet`; how many got a new revision.
 
         Of more than `at_most` such traces those that have waited longest; it is for the caller to come back.
         """
         due = "SELECT trace FROM pending WHERE last_arrival <= $limit ORDER BY last_arrival LIMIT $at_most"
-        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most})
+        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most or self._judged_traces})
         if not self._db.count("due"):
             return 0
         self._db.make_all("targets", "due_operations")
@@ -198,6 +204,7 @@ class Engine:
         self._rebuild_edges()
         self.renew_chains()
         self._resolve_operations()
+        self._count_reads()
         self._db.run("await_all")
 
     # -- the steps ------------------------------------------------------------------------------------------------
@@ -329,6 +336,15 @@ class Engine:
             self._db.make_all("named_versions", "resolved")
         self._db.make("changed_resolutions")
         self._db.run("merge_resolutions")
+
+    def _count_reads(self) -> None:
+        """Count how often a memory had been read, where its reads are not as they were."""
+        self._db.make("reread")
+        if self._db.count("reread"):
+            self._db.make("changed_reads")
+            self._db.run("merge_reads")
+        else:
+            self._db.make("changed_reads", NO_READS)
 
     def _collect_changes(self) -> None:
         self._db.make_all("changed_memory_versions", "changed_memory_operations", "changed_derivations")

@@ -1,5 +1,7 @@
 """The view `memories`: how good a memory is, and how it was used."""
 
+from operator import itemgetter
+
 import pytest
 
 from engine_harness import Analysis
@@ -70,3 +72,16 @@ def test_stores_are_told_apart(analysis: Analysis) -> None:
     analysis.feed(writes + alone + searches)
     counted = {(row["memory_id"], row["store"]): row["read_count"] for row in analysis.view("memories")}
     assert counted == {("m", "x"): 0, ("m", "y"): 1, ("n", "x"): 1}
+
+
+def test_each_read_says_how_often_its_memory_was_read_before(analysis: Analysis) -> None:
+    """In order of time and not of arrival, of any version; the fifth has the boost of the worked example, 2.609."""
+    reads = [read(1, span, "m", None, at=10 * span) for span in range(2, 7)]
+    analysis.feed([write(1, 1, "m", 0.9), *reads[2:], write(2, 1, "m", 0.8, at=45)])
+    analysis.feed([reads[1], read(3, 1, "other", None), reads[0]])
+    rows = sorted(analysis.views("memory_operations")["memory_operations"], key=itemgetter("end_time"))
+    of_m = [row for row in rows if row["memory_id"] == "m" and row["operation"] == "read"]
+    boosts = [f"{row['access_boost']:.3f}" for row in of_m]
+    assert boosts == ["1.000", "1.693", "2.099", "2.386", "2.609"]
+    others = [row for row in rows if row["operation"] == "write" or row["memory_id"] == "other"]
+    assert [row["earlier_reads"] for row in others] == [None, None, None]

@@ -92,6 +92,7 @@ def operation_row(o: Oracle, op: Op) -> Row:
             "flag_threshold": o.policy(op)[1],
             "age_days": o.age(op),
             "freshness": o.freshness(op),
+            "earlier_reads": o.earlier_reads(op),
         }
     )
 

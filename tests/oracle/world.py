@@ -206,6 +206,18 @@ class Oracle:
             return None
         return max(0.1, 2 ** (-age / self.rules.half_lives.get(word(op.version.op.memory_type), 180.0)))
 
+    def earlier_reads(self, op: Op) -> int | None:
+        """How often the memory that a read returns had been read before it."""
+        if op.operation != "read" or op.version is None:
+            return None
+        return sum(
+            other.operation == "read"
+            and other.version is not None
+            and other.version.memory == op.version.memory
+            and other.order < op.order
+            for other in self.ops
+        )
+
     @cached_property
     def decisions(self) -> list[Decision]:
         explicit = [(spot, spot.run, spot.explicit) for spot in self.spots if spot.explicit]

@@ -37,6 +37,7 @@ SELECT
     CASE WHEN o.operation = 'read' AND v.origin = 'written' THEN {{ age('v', 'o') }} END AS age_days,
     CASE WHEN o.operation = 'read' AND v.origin = 'written' THEN {{ freshness(age('v', 'o'), word('v.memory_type')) }} END
         AS freshness,
+    CASE WHEN o.operation = 'read' AND o.version_key IS NOT NULL THEN o.earlier_reads END AS earlier_reads,
     -- What follows only findings ask for; but for `counted` it is null where nothing is wrong.
     o.counted,
     CASE WHEN v.origin = 'written' AND v.time_ns > o.time_ns THEN (v.time_ns - o.time_ns) / 1e9 END AS skew_seconds,

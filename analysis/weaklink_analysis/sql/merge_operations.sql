@@ -6,6 +6,7 @@ SELECT
     n.name_key,
     c.name_key AS content_key,
     CAST(NULL AS BIGINT) AS version_key,
+    CAST(NULL AS BIGINT) AS earlier_reads,
     {{ policy('o', 'min') }} AS min_threshold,
     {{ policy('o', 'flag') }} AS flag_threshold,
     -- Where that is further up, or arrives later, the operation seeks it.

@@ -43,7 +43,8 @@ CREATE TABLE IF NOT EXISTS operations (
         sources VARCHAR[], observations BIGINT, confirmed BOOLEAN, grounding VARCHAR, extractor VARCHAR, logprobs DOUBLE[]
     ),  -- how the record came to be, of a write that says from what source
     model VARCHAR,  -- what the trace tells of the extractor where the span does not
-    content_key BIGINT  -- the name of what a write writes
+    content_key BIGINT,  -- the name of what a write writes
+    earlier_reads BIGINT  -- of a read that means a version: how often its memory had been read
 );
 
 -- Grain: a version of a memory: a write, or a run of reads that showed one confidence.

@@ -2,4 +2,4 @@
 SELECT * EXCLUDE (
     row_id, version_key, counted, skew_seconds, contradicted_confidence, refused_confidence, refused_thresholds,
     has_agent, has_session
-) FROM lake.memory_operations
+), 1 + ln(1 + earlier_reads) AS access_boost FROM lake.memory_operations
