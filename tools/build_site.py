@@ -26,7 +26,7 @@ PAGES = {
 QUIET = {"NO_MKDOCS_2_WARNING": "1"}
 """The theme advertises its successor; docs/dependencies.md says why it is not used."""
 
-_LINK = re.compile(r"(?<=\]\()(?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 _README = re.compile(r"<!-- README\.md, (?P<part>.+) -->")
 _INFO = re.compile(r"^(?P<fence> *```\w+) [^\n`]+$", re.MULTILINE)
 
@@ -44,9 +44,13 @@ def _for_site(page: str, text: str, folder: Path) -> str:
     """A page's text as the site has it; files that it links to are copied into the folder."""
 
     def link(found: re.Match[str]) -> str:
-        target = os.path.normpath((ROOT / page).parent / found["path"])
-        name = Path(target).relative_to(ROOT).as_posix()
-        return f"{_place(name, folder)}{found['anchor'] or ''}"
+        target = Path(os.path.normpath((ROOT / page).parent / found["path"]))
+        if target.is_dir():
+            return found["text"]  # a site has no page of a folder
+        if not target.exists():
+            return found[0]  # MkDocs tells of it
+        place = _place(target.relative_to(ROOT).as_posix(), folder)
+        return f"[{found['text']}]({place}{found['anchor'] or ''})"
 
     linked = _INFO.sub(r"\g<fence>", _LINK.sub(link, text))
     return _README.sub(lambda found: _readme(found["part"], folder), linked)
