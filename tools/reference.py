@@ -87,7 +87,8 @@ def _options(command: click.Command, old: Rows) -> Iterator[list[str]]:
 
 def _bracketed(parameter: click.Parameter) -> str:
     shown = _shown(parameter)
-    return shown if parameter.required or shown.startswith("[") else f"[{shown}]"
+    optional = not (parameter.required or shown.startswith("["))
+    return f"{f'[{shown}]' if optional else shown}{'...' if parameter.multiple else ''}"
 
 
 def _shown(parameter: click.Parameter) -> str:
