@@ -69,8 +69,12 @@ REVISED = "(FROM changed_evaluations WHERE revised)"
 class Engine:
     """The analysis on one connection, whose database holds the engine's tables and nothing else writes them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, settings: Settings, judged_traces: int = JUDGED_TRACES
+    ) -> None:
+        """`judged_traces`: so many are judged at once, unless `evaluate` says otherwise."""
         self._settings = settings
+        self._judged_traces = judged_traces
         self._models = Models(settings)
         self._db = Relations(connection, self._models)
         self._prepare()
@@ -123,13 +127,13 @@ class Engine:
             self._collect_changes()
         self._await_quiet(arrived_at)
 
-    def evaluate(self, now: datetime, quiet: timedelta, at_most: int = JUDGED_TRACES) -> int:
+    def evaluate(self, now: datetime, quiet: timedelta, at_most: int | None = None) -> int:
         """Evaluate traces that had no new span since `now - quiet`; how many got a new revision.
 
         Of more than `at_most` such traces those that have waited longest; it is for the caller to come back.
         """
         due = "SELECT trace FROM pending WHERE last_arrival <= $limit ORDER BY last_arrival LIMIT $at_most"
-        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most})
+        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most or self._judged_traces})
         if not self._db.count("due"):
             return 0
         self._db.make_all("targets", "due_operations")

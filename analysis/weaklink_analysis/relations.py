@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
@@ -15,18 +16,17 @@ class Relations:
     def __init__(self, connection: duckdb.DuckDBPyConnection, models: Models) -> None:
         self._connection = connection
         self._models = models
-        self._parsed: dict[str, Sequence[duckdb.Statement]] = {}
         self._made: set[str] = set()
 
     def execute(self, text: str, parameters: dict[str, object] | None = None) -> duckdb.DuckDBPyConnection:
         """Run statements; the parameters are those of each."""
-        for statement in self._statements(text):
+        for statement in _statements(text):
             self._connection.execute(statement, parameters or {})
         return self._connection
 
     def arrow(self, query: str, parameters: dict[str, object] | None = None) -> pa.Table:
         """The rows of a query."""
-        (statement,) = self._statements(query)
+        (statement,) = _statements(query)
         return self._connection.sql(statement, params=parameters or {}).to_arrow_table()
 
     def count(self, relation: str) -> int:
@@ -65,7 +65,8 @@ class Relations:
             for name in tables:
                 self._connection.unregister(name)
 
-    def _statements(self, text: str) -> Sequence[duckdb.Statement]:
-        if text not in self._parsed:
-            self._parsed[text] = duckdb.extract_statements(text)
-        return self._parsed[text]
+
+@lru_cache(maxsize=1000)
+def _statements(text: str) -> Sequence[duckdb.Statement]:
+    """Parse; a statement belongs to no connection, so engines that follow each other share it."""
+    return duckdb.extract_statements(text)

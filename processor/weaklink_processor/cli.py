@@ -7,7 +7,7 @@ import click
 
 from weaklink_processor.errors import WeaklinkError
 
-COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "status", "compact", "receiver", "analyst")
+COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "gate", "status", "compact", "receiver", "analyst")
 """Each is the function of that name in the module of that name in commands/, imported when it is called for."""
 
 

@@ -54,5 +54,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 def _desk(folder: Path, service: Service) -> Desk:
     (folder / ".venv").symlink_to(BIN.parent)
-    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "tests"):
+        (folder / name).symlink_to(ROOT / name)
     return Desk(folder, service)

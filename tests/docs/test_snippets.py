@@ -9,7 +9,8 @@ from docs.pages import PAGES, Block, blocks, on_page
 from weaklink_processor.sources import load_config
 from weaklink_service import PATIENCE
 
-TIME = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}")
+TIME = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}|\b[0-9a-f]{16}([0-9a-f]{16})?\b")
+"""And ids of spans and traces, which are as long as their stand-in is not: neither is what a page shows."""
 LANGUAGES = {"sh", "text", "python", "sql", "yaml"}
 
 # What the page leaves to its reader: a ledger. It embeds without a model, so that nothing is downloaded.

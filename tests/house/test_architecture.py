@@ -13,6 +13,7 @@ PLANTED = {
     "processor/weaklink_processor/supervise/lock.py": "import weaklink_processor.wiring",
     "processor/weaklink_processor/wiring/sending.py": "import weaklink_processor.commands.sql",
     "processor/weaklink_processor/commands/sql.py": "import weaklink_processor.cli",
+    "processor/weaklink_processor/testing/mai.py": "import weaklink_processor.commands.gate",
     "analysis/weaklink_analysis/spans.py": "import weaklink_processor.errors",
     "analysis/weaklink_analysis/operations.py": "import threading",
     "analysis/weaklink_analysis/identity.py": "import weaklink_analysis.emit",

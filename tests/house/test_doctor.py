@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import log
 from typing import Any
 
 import pytest
 
 from covered import file_of, gaps, report
+from engine_harness import Analysis
 from otlp import S, Value
 
 RUN: Mapping[str, Value] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
@@ -67,6 +69,7 @@ STORIES: dict[str, tuple[Sequence[S], set[tuple[str, str]]]] = {
         {("write", "ids")},
     ),
     "a confidence in words": ([write(confidence="high")], {("write", "valid_confidence")}),
+    "a confidence that is derived": ([write(confidence=None, source="user_message")], {("write", "confidence")}),
     "a confidence of zero": ([write(confidence=0)], set()),
     "an unknown agent": ([write(created_by="unknown")], {("write", "agent")}),
     "a write after a read, without parents": ([read(), write()], {("write", "parents")}),
@@ -74,6 +77,19 @@ STORIES: dict[str, tuple[Sequence[S], set[tuple[str, str]]]] = {
         [genai(3, "search_memory", 1, gen_ai__memory__record__count=0), write()],
         set(),
     ),
+    "a link to what was read": (
+        [read(), replace(write(), links=[{"memory.link": "derived_from", "memory.id": "r"}])],
+        set(),
+    ),
+    "a link that names nothing": (
+        [read(), replace(write(derived_from=["r"]), links=[{"memory.link": "derived_from"}])],
+        {("write", "link_ids")},
+    ),
+    "links of which one names nothing": (
+        [replace(write(), links=[{"memory.link": "derived_from", "memory.id": id_} for id_ in ("r", "[]")])],
+        {("write", "link_ids")},
+    ),
+    "a link of another kind": ([replace(write(), links=[{"memory.link": "relied_on"}, {}])], set()),
     "a write before a read": ([write(at=1), read(at=2)], set()),
     "a write beside a read of another run": (
         [S(1, 8, "run", 0, 0, 9, RUN), replace(read(), parent=8), write()],
@@ -150,6 +166,20 @@ def test_a_gap_counts_records_and_shows_one(said: dict[str, Any]) -> None:
         "convention": "genai", "total": 2, "lacking": 2, "known": 0, "open": 2, "traces": 1, "share": 1.0,
     }  # fmt: skip
     assert (int(gap["trace_id"], 16), int(gap["span_id"], 16)) == (list(STORIES).index(name) + 1, 2)
+
+
+def test_what_counts_for_a_confidence_that_is_not_there(said: dict[str, Any]) -> None:
+    """A derived one is told, and counts as the text says; for Tier 3 it is missing all the same."""
+    names = ("a confidence that is derived", "memledger: no confidence")
+    texts = {gaps(said, name)["write", "confidence"]["assumes"] for name in names}
+    assert texts == {"0.5 stands for it, unless one is derived from the source that the span names."}
+    with Analysis() as analysis:
+        analysis.feed([s for number, name in enumerate(names, 1) for s in told(name, number)])
+        rows = analysis.engine.snapshot("memory_versions").to_pylist()
+    assert sorted((row["confidence_source"], row["declared_confidence"]) for row in rows) == [
+        ("assumed", 0.5),
+        ("derived", pytest.approx(0.45 * 0.95 + 0.20 * (1 - 1 / (1 + log(2))) + 0.25 * 0.65 + 0.10 * 0.75)),
+    ]
 
 
 TIER_3 = {"confidence_populated": 1, "confidence_above_threshold": 1}

@@ -97,6 +97,8 @@ class Agent:
             await execute(code, self._own(case, ledger, run))
             return
         with self.bare(case) as span:
+            if case.gap == "link_ids" and not mended:
+                span.add_link(span.get_span_context(), {"memory.link": "derived_from"})
             if mended:
                 await execute(code, self._own(case, ledger, run if case.gap == "session" else span))
 
@@ -110,10 +112,10 @@ class Agent:
 
         found = SimpleNamespace(id="r", confidence=0.8, agent="a")
         return {
-            "span": span, "tracer": self.tracer, "ledger": ledger, "json": json, "functools": functools,
-            "memory_span": memory_span, "operation": OPERATIONS[case.convention][case.operation], "memory_id": "m",
-            "confidence": 0.8, "agent": "a", "session": "s", "text": "what is known", "query": "what is known",
-            "results": [found], "work": work,
+            "span": span, "written": span, "tracer": self.tracer, "ledger": ledger, "json": json,
+            "functools": functools, "memory_span": memory_span, "memory_id": "m",
+            "operation": OPERATIONS[case.convention][case.operation], "confidence": 0.8, "agent": "a",
+            "session": "s", "text": "what is known", "query": "what is known", "results": [found], "work": work,
         }  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 
 import duckdb
@@ -11,6 +10,7 @@ from weaklink_analysis.doctor.gaps import GAPS, WITHOUT_SCORE, Gap
 from weaklink_analysis.doctor.mend import Mend
 from weaklink_analysis.doctor.mends import MEMORY_SPAN, mend
 from weaklink_analysis.models import environment
+from weaklink_analysis.selection import Selection
 
 WORDS = "memor(y|ies)|mem0|remember|recall|retriev|vector|knowledge"
 """What makes a span's name or attribute look like memory, as a regular expression of RE2."""
@@ -24,15 +24,6 @@ MOST_KEYS = 8
 
 _TEXTS = environment("doctor")
 _Row = TypeVar("_Row")
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which spans are looked at; None: all."""
-
-    service: str | None = None
-    environment: str | None = None
-    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ class Coverage:
 
 
 def examine(catalogue: duckdb.DuckDBPyConnection, selection: Selection) -> Coverage:
-    """Look at the spans of a catalogue, which may be read-only."""
+    """Look at the spans of a catalogue, which may be read-only, by service, environment and their earliest start."""
 
     def rows(name: str, kind: type[_Row], **variables: object) -> list[_Row]:
         parameters = {"service": selection.service, "environment": selection.environment, "since": selection.since}

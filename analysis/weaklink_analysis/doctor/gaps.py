@@ -56,7 +56,7 @@ GAPS = (
         "confidence",
         operations=("write",),
         missing="declared_confidence IS NULL AND refused_confidence IS NULL",
-        assumes="0.5 stands for it.",
+        assumes="0.5 stands for it, unless one is derived from the source that the span names.",
         fails=(
             "confidence_populated",
             "confidence_above_threshold",
@@ -69,7 +69,7 @@ GAPS = (
         "confidence",
         operations=("read",),
         missing="declared_confidence IS NULL AND refused_confidence IS NULL",
-        assumes="What its write declared counts, if that was seen; else 0.5.",
+        assumes="What its write declared, or what was derived for it, counts, if that was seen; else 0.5.",
         fails=("confidence_populated", "confidence_above_threshold"),
         unanswered=("no_low_confidence_unhedged", "confidence_mismatch"),
     ),
@@ -110,6 +110,14 @@ GAPS = (
         of="after_read",
         missing="len(parent_ids) = 0",
         assumes="It follows a read in its agent run, and counts as derived from nothing: what it declares is believed.",
+        unanswered=("chain_depth_bounded", "chain_confidence", "confidence_inflated", "unresolved_parent"),
+    ),
+    Gap(
+        "link_ids",
+        operations=("write",),
+        of="len(parent_links) > 0",
+        missing="list_contains(parent_links, '')",
+        assumes="A span link without memory.id names nothing: what the linked span wrote is not looked up.",
         unanswered=("chain_depth_bounded", "chain_confidence", "confidence_inflated", "unresolved_parent"),
     ),
     Gap(

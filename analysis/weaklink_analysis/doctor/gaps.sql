@@ -7,10 +7,23 @@ WITH first_reads AS (
     WHERE operation = 'read' AND (counted OR memory_id IS NOT NULL)
     GROUP BY ALL
 ),
+-- Grain: a span with links derived_from: what each of them names, '' for nothing.
+linking AS (
+    SELECT
+        trace_id,
+        span_id,
+        list_transform(
+            list_filter(links, lambda link: link.attributes['memory.link'] = 'derived_from'),
+            lambda link: replace(coalesce(link.attributes['memory.id'], ''), '[]', '')
+        ) AS parent_links
+    FROM spans
+    WHERE len(links) > 0 AND {% include 'selected.jinja' %}
+),
 asked AS (
-    SELECT o.*, coalesce(r.first_read <= o.start_time, FALSE) AS after_read
+    SELECT o.*, l.parent_links, coalesce(r.first_read <= o.start_time, FALSE) AS after_read
     FROM lake.memory_operations AS o
     LEFT JOIN first_reads AS r ON o.trace_id = r.trace_id AND o.agent_run_span_id IS NOT DISTINCT FROM r.run
+    LEFT JOIN linking AS l ON o.trace_id = l.trace_id AND o.span_id = l.span_id
     WHERE o.counted AND {% include 'selected.jinja' %}
 ),
 judged AS (

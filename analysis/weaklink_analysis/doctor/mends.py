@@ -71,7 +71,7 @@ def _use(argument: str) -> tuple[str, ...]:
 
 
 MENDS: dict[tuple[str, str, str], Mend] = FRAMEWORK_MENDS | {
-    # Of conventions that have no words of their own here: what is read of the metadata of any, or of any span.
+    # Of users' own conventions: what is read of the metadata of any, or of any span.
     ("ids", ANY, ANY): _BESIDE,
     ("confidence", ANY, ANY): _metadata("confidence", "confidence"),
     ("valid_confidence", ANY, ANY): _metadata("confidence", "0.85"),
@@ -84,9 +84,11 @@ MENDS: dict[tuple[str, str, str], Mend] = FRAMEWORK_MENDS | {
             "span.add_link(span.get_span_context(), link)",
         ),
     ),
+    ("link_ids", ANY, ANY): Mend(
+        "memory.id",
+        ('span.add_link(written.get_span_context(), {"memory.link": "derived_from", "memory.id": memory_id})',),
+    ),
     ("agent_run", ANY, ANY): _RUN,
-    # LoongSuite tells the keys of what an add was given, and not the values.
-    ("confidence", "mem0_loongsuite", "write"): _BESIDE,
     ("ids", "genai", "read"): Mend("gen_ai.memory.records", _RECORDS),
     ("ids", "genai", "write"): Mend(
         "gen_ai.memory.record.id", ('span.set_attribute("gen_ai.memory.record.id", memory_id)',)

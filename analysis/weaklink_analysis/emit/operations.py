@@ -95,6 +95,9 @@ class MemorySpan(SafeSpan):
             attributes["gen_ai.memory.query.text"] = as_text(self.query)
         return _placed(attributes, scope, self.store)
 
+    def _all(self) -> Mapping[str, Value]:
+        return self._last()
+
     def _told(self, scope: Scope) -> Sequence[Record]:
         records = [*chain.from_iterable(map(as_records, self._records))]
         return [signed(each, scope) for each in records] if self.operation in WRITES else records
@@ -102,10 +105,10 @@ class MemorySpan(SafeSpan):
     def _links(self) -> Sequence[Link]:
         if self.operation not in WRITES:
             return ()
-        named = [parents for each in self._sent if (parents := metadata_of(each).get("derived_from"))]
-        return (
-            _links_to(chain.from_iterable(map(ids, named)), "derived_from", self._emitter, self.store) if named else ()
-        )
+        parents = [
+            parent for each in self._sent if (named := metadata_of(each).get("derived_from")) for parent in ids(named)
+        ]
+        return _links_to(parents, "derived_from", self._emitter, self.store) if parents else ()
 
     def _done(self, span: Span) -> None:
         if self.operation in WRITES:

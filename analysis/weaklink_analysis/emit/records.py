@@ -1,10 +1,10 @@
 """Memory records as `gen_ai.memory.records` has them: id, content, score, and provenance in `metadata`."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import TypedDict, Unpack
 
+from weaklink_analysis.emit.encoder import encoder
 from weaklink_analysis.emit.guard import swallow
 from weaklink_analysis.emit.scope import Scope
 
@@ -13,7 +13,7 @@ Record = Mapping[str, object]
 
 _MAX_DEPTH = 6  # of values that JSON has no form for: they may contain themselves
 # What contains itself ends in a RecursionError, which is as good.
-_encode = json.JSONEncoder(allow_nan=False, check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
+_encode = encoder()
 
 
 class Provenance(TypedDict, total=False):
@@ -37,6 +37,7 @@ class Provenance(TypedDict, total=False):
 
 
 PROVENANCE = tuple(Provenance.__annotations__)
+_LISTS = frozenset({"derived_from", "supersedes"})
 
 
 def record(
@@ -50,11 +51,10 @@ def record(
         made["content"] = content
     if score is not None:
         made["score"] = score
-    metadata = {key: value for key, value in provenance.items() if value is not None}
-    if "derived_from" in metadata:
-        metadata["derived_from"] = ids(metadata["derived_from"])
-    if "supersedes" in metadata:
-        metadata["supersedes"] = ids(metadata["supersedes"])
+    metadata: dict[str, object] = {}
+    for key, value in provenance.items():
+        if value is not None:
+            metadata[key] = ids(value) if key in _LISTS else value
     if metadata:
         made["metadata"] = metadata
     return made
@@ -94,7 +94,7 @@ def ids(value: object) -> list[str]:
     if isinstance(value, str):
         return [value] if value else []
     try:
-        if isinstance(value, Iterable):
+        if type(value) is list or isinstance(value, Iterable):
             return [each if isinstance(each, str) else str(each) for each in value]
         return [] if value is None else [str(value)]
     except Exception as error:  # noqa: BLE001

@@ -7,7 +7,7 @@ from contextvars import Token
 from types import TracebackType
 from typing import Protocol, Self
 
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context, attach, detach, get_current
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
 from opentelemetry.trace.status import Status, StatusCode
 
@@ -58,6 +58,10 @@ class SafeSpan(ABC):
         """Attributes that are known when it ends; called once, before `_links` and `_done`."""
         return {}
 
+    def _all(self) -> Mapping[str, Value]:
+        """Attributes of a span that ends as it starts."""
+        return {**self._first(), **self._last()}
+
     def _links(self) -> Sequence[Link]:
         return ()
 
@@ -71,7 +75,7 @@ class SafeSpan(ABC):
     def __enter__(self) -> Self:
         try:
             if self._emitter.is_on:
-                self._span = self._emitter.tracer.start_span(self._name(), attributes=self._first())
+                self._span = self._start(self._first())
                 if self._span.get_span_context().is_valid:
                     self._token = attach(self._context(self._span))
         except Exception as error:  # noqa: BLE001
@@ -109,12 +113,15 @@ class SafeSpan(ABC):
         """Say it at once, without a body: samplers see all of it then."""
         try:
             if self._emitter.is_on:
-                attributes = {**self._first(), **self._last()}
-                span = self._emitter.tracer.start_span(self._name(), attributes=attributes, links=self._links())
+                span = self._start(self._all(), self._links())
                 span.end()
                 self._done(span)
         except Exception as error:  # noqa: BLE001
             swallow(_NOT_MADE, error)
+
+    def _start(self, attributes: Mapping[str, Value], links: Sequence[Link] = ()) -> Span:
+        # The SDK looks for the context that it is not given, each time that it needs it.
+        return self._emitter.tracer.start_span(self._name(), get_current(), attributes=attributes, links=links)
 
     def _finish(self, span: Span, error: BaseException | None) -> None:
         failed = error is not None and not isinstance(error, GeneratorExit)

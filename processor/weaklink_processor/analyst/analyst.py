@@ -49,6 +49,7 @@ class Analyst:
         on_progress: Callable[[], None],
         heed: Callable[[], None] = lambda: None,
         watch: Watch | None = None,
+        batch_bytes: int = BATCH_BYTES,
     ) -> None:
         """`release` lets go of queue rows up to an offset; `on_progress` hears of everything new to send.
 
@@ -58,6 +59,7 @@ class Analyst:
         self._clock, self._publish_seconds = clock, publish_seconds
         self._release, self._on_progress, self._heed = release, on_progress, heed
         self._watch = watch or Watch()
+        self._batch_bytes = batch_bytes
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
         self._released = 0
@@ -134,7 +136,7 @@ class Analyst:
         if not rows:
             self._behind = None
             return None
-        full = sum(len(request) for row in rows for request in row.requests) >= BATCH_BYTES
+        full = sum(len(request) for row in rows for request in row.requests) >= self._batch_bytes
         chosen = list(self._caution.before(rows[:1] if rows[0].offset <= self._alone_until else rows))
         more = full or len(chosen) < len(rows)
         if chosen:

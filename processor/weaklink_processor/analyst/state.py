@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from weaklink_analysis.operations import Settings
-from weaklink_processor.errors import BrokenStore
+from weaklink_processor.analyst.schema import SCHEMA_VERSION, check_version
 from weaklink_processor.lake.parts import Part
 
-SCHEMA_VERSION = 5
 CHECKPOINT_SIZE = "256MB"
 """What is in the log is in memory, too. Smaller checkpoints cost CPU: at 16 MB twice that of all the rest."""
 
@@ -90,7 +89,7 @@ class State:
         connection.execute("SET enable_external_access = false; SET preserve_insertion_order = false")
         connection.execute(resources.files(__package__).joinpath("state.sql").read_text("utf-8"))
         state = cls(connection)
-        state._check_version(path)
+        check_version(connection, path)
         return state
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
@@ -209,15 +208,6 @@ class State:
         """Forget what every destination has."""
         self.connection.execute("DELETE FROM outbox WHERE seq <= ?", [sent_seq])
         self.connection.execute("DELETE FROM returned WHERE queue_offset <= ?", [forwarded_offset])
-
-    def _check_version(self, path: Path) -> None:
-        rows = self.connection.execute("SELECT schema_version FROM meta").fetchall()
-        if rows and rows[0][0] > SCHEMA_VERSION:
-            message = f"{path} has schema version {rows[0][0]}, this weaklink knows up to {SCHEMA_VERSION}: upgrade it"
-            raise BrokenStore(message)
-        if rows and rows[0][0] < SCHEMA_VERSION:
-            message = f"{path} has schema version {rows[0][0]}, from before the first release: begin a new data folder"
-            raise BrokenStore(message)
 
 
 def scratch() -> duckdb.DuckDBPyConnection:

@@ -6,18 +6,16 @@ from itertools import chain
 from rich.text import Text
 from rich.tree import Tree
 
+from weaklink_analysis.printable import printable
 from weaklink_processor.commands.ancestry import Ancestry, Key
+
+__all__ = ["LEVELS", "LINES", "printable", "tree", "weakest_link"]
 
 LINES = 200
 LEVELS = 40
 """What a person reads of a tree: so many lines at most, and so many generations."""
 
 _STYLES = {"PASS": "green", "FLAG": "yellow", "FILTER": "red"}
-
-
-def printable(text: str) -> str:
-    """Show what a span said without obeying it: control characters, a terminal's among them, become escapes."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def tree(ancestry: Ancestry) -> Tree:

@@ -123,6 +123,10 @@ def _show_mend(console: Console, what: str, mend: Mend, example: Lack | Hint) ->
     console.print(Text(f"{what}: {mend.attribute}{where}"), soft_wrap=True)
     for line in mend.code:
         console.print(Text(f"    {line}", "green"), soft_wrap=True)
+    if mend.settings:
+        console.print("  in weaklink's settings, so that it counts once:")
+    for line in mend.settings:
+        console.print(Text(f"    {line}", "green"), soft_wrap=True)
 
 
 def _verdict(coverage: Coverage) -> str:

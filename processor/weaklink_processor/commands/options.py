@@ -3,11 +3,15 @@
 import functools
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import TypeAdapter, ValidationError
 
+from weaklink_processor.config.values import PositiveSeconds
 from weaklink_processor.sources import FLAGS, load_config
 
 _HELP = {
@@ -20,6 +24,35 @@ _HELP = {
 """A flag without a metavar is a switch: it can only be turned on."""
 
 PATH = click.Path(path_type=Path)
+_SECONDS: TypeAdapter[float] = TypeAdapter(PositiveSeconds)
+
+
+class _Age(click.ParamType[timedelta]):
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        try:
+            return timedelta(seconds=_SECONDS.validate_python(value))
+        except (ValidationError, OverflowError):
+            self.fail(f"{value!r}: expected seconds, or a duration as 30m, 12h or 7d", param, ctx)
+
+
+class _Moment(_Age):
+    """An age, or a time."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, datetime):
+            return value
+        with suppress(ValueError):
+            at = datetime.fromisoformat(value)
+            return at if at.tzinfo else at.replace(tzinfo=UTC)
+        try:
+            return datetime.now(UTC) - timedelta(seconds=_SECONDS.validate_python(value))
+        except (ValidationError, OverflowError):
+            self.fail(f"{value!r}: expected an age as 30m or 7d, or a time as 2026-11-20T14:00:00Z", param, ctx)
+
+
+AGE, MOMENT = _Age(), _Moment()
 
 
 def with_config(*flags: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -3,7 +3,7 @@
 import struct
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ import click
 
 from weaklink_processor import log, wiring
 from weaklink_processor.commands.options import PATH, with_config
+from weaklink_processor.commands.progress import Progress, unseen
 from weaklink_processor.config import Config
 from weaklink_processor.errors import Overloaded, Refused, UsageError
 from weaklink_processor.queue.store import QueueStore
@@ -20,6 +21,7 @@ from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.files import read_requests
 from weaklink_processor.receive.limits import Limits
 from weaklink_processor.supervise.lock import FolderLock, make_folder
+from weaklink_processor.thrift import AS_A_SERVICE, SMALL, Steps, give_back
 from weaklink_processor.wiring.analysing import own_conventions
 
 _LENGTH = struct.Struct(">Q")
@@ -53,27 +55,44 @@ def replay(config: Config, files: tuple[Path, ...]) -> None:
     click.echo(f"read {tally.requests:,} requests with {tally.spans:,} spans; rejected {tally.rejected:,} spans")
 
 
-def take(config: Config, files: Sequence[Path]) -> Tally:
-    """Read and check all of the files, then have the data folder take their spans; return when they are analysed."""
+def take(config: Config, files: Sequence[Path], progress: Progress = unseen, *, thrifty: bool = False) -> Tally:
+    """Read and check all of the files, then have the data folder take their spans; return when they are analysed.
+
+    `thrifty`: in little memory, for somewhat more CPU time.
+    """
     log.configure(config.log, "replay")
     own_conventions(config)  # a faulty one is told before any span is taken
+    wiring.refuse_newer(config)
     make_folder(config.data_dir)
-    with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, dir=str(config.data_dir)) as spool:
-        tally = _spool(files, spool, wiring.limits(config))
+    with tempfile.SpooledTemporaryFile(1 if thrifty else _MEMORY_BYTES, dir=str(config.data_dir)) as spool:
+        tally = _spool(files, spool, wiring.limits(config), progress)
         with wiring.open_queue(config) as queue:
             spool.seek(0)
             last = queue.stats().last_offset
+            first = last
             for group in _groups(spool):
                 last = _append(config, queue, group, last)
-            _catch_up(config, queue, last)
+            trim = give_back() if thrifty else lambda: None
+
+            def tell(done: int) -> None:
+                trim()
+                progress("analysing", (done - first) / max(last - first, 1))
+
+            _catch_up(config, queue, last, tell, SMALL if thrifty else AS_A_SERVICE)
     return tally
 
 
-def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits) -> Tally:
+def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits, progress: Progress) -> Tally:
     """Write every request that has spans, its length before it; refuse all when one cannot be read."""
     tally = Tally()
-    for file in files:
-        for payload in read_requests(file, limits):
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    for number, file in enumerate(files):
+        before = sum(sizes[:number])
+
+        def tell(read: int, before: int = before) -> None:
+            progress("reading", (before + read) / max(sum(sizes), 1))
+
+        for payload in read_requests(file, limits, tell):
             accepted = _accepted(file, payload, limits)
             tally = tally.plus(accepted)
             if accepted.spans:
@@ -111,11 +130,21 @@ def _append(config: Config, queue: QueueStore, group: list[bytes], last: int) ->
         return queue.append(group, datetime.now(UTC))
 
 
-def _catch_up(config: Config, queue: QueueStore, last: int) -> None:
-    """Return when the queue is applied up to `last`: by the service, or by this process where none is running."""
+def _catch_up(
+    config: Config,
+    queue: QueueStore,
+    last: int,
+    tell: Callable[[int], None] = lambda _: None,
+    steps: Steps = AS_A_SERVICE,
+) -> None:
+    """Return when the queue is applied up to `last`: by the service, or by this process where none is running.
+
+    `tell` hears up to where it is.
+    """
     with FolderLock(config.data_dir) as lock:
-        while queue.progress(wiring.ANALYST) < last:
+        while (done := queue.progress(wiring.ANALYST)) < last:
+            tell(done)
             if lock.acquire():
-                wiring.drain(config)
+                wiring.drain(config, lambda: tell(queue.progress(wiring.ANALYST)), steps)
                 return
             time.sleep(_POLL_SECONDS)

@@ -13,6 +13,7 @@ from weaklink_processor.errors import BrokenStore, Overloaded
 
 SCHEMA_VERSION = 2
 PAGE_BYTES = 16_384
+USER_VERSION_AT = 60  # https://www.sqlite.org/fileformat2.html#the_database_header
 BUSY_SECONDS = 5.0
 
 PRAGMAS = (
@@ -137,10 +138,24 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _known_version(connection: sqlite3.Connection, path: Path) -> int:
-    version = _version(connection)
+def look_into(path: Path) -> None:
+    """Check the version that a file's header tells, without opening it; a missing file is fine.
+
+    BrokenStore: it is from a newer version.
+    """
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        file.seek(USER_VERSION_AT)
+        _refuse_newer(int.from_bytes(file.read(4)), path)
+
+
+def _refuse_newer(version: int, path: Path) -> None:
     if version > SCHEMA_VERSION:
         raise BrokenStore(f"{path}: queue format {version} is newer than the {SCHEMA_VERSION} that this weaklink reads")
+
+
+def _known_version(connection: sqlite3.Connection, path: Path) -> int:
+    version = _version(connection)
+    _refuse_newer(version, path)
     if version < 1:
         raise BrokenStore(f"{path}: not a weaklink queue")
     return version

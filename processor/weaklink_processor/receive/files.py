@@ -5,7 +5,7 @@ One request is in memory at a time.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -30,18 +30,23 @@ name, protobuf has a second tag, and those of OTLP are control characters.
 """
 
 
-def read_requests(source: str | Path | BinaryIO, limits: Limits | None = None) -> Iterator[bytes]:
+def read_requests(
+    source: str | Path | BinaryIO, limits: Limits | None = None, tell: Callable[[int], None] = lambda _: None
+) -> Iterator[bytes]:
     """Give every request of a file as protobuf that parses; its spans are not judged.
 
-    `source`: a path, - for stdin, or a binary stream. UsageError: it cannot be read, or it is damaged, cut short or
-    not OTLP; names file and line, or file and byte offset.
+    `source`: a path, - for stdin, or a binary stream. `tell` hears how many bytes of a file that is no pipe are read.
+    UsageError: it cannot be read, or is damaged, cut short or not OTLP; names file and line, or file and byte offset.
     """
     name, opened = _open(source)
     with opened as stream:
         try:
             head, whole = look_ahead(decompressed(stream))
             read = file_json.read if JSON_HEAD.match(head) else file_binary.read
-            yield from read(name, whole, limits or Limits())
+            for request in read(name, whole, limits or Limits()):
+                if stream.seekable():
+                    tell(stream.tell())
+                yield request
         except DAMAGES as error:
             raise fault(name, f"damaged: {error}") from error
 

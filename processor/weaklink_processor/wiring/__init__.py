@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config, Http, ServerTls
-from weaklink_processor.errors import UsageError
+from weaklink_processor.errors import BrokenStore, UsageError
+from weaklink_processor.thrift import AS_A_SERVICE, Steps
 from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
 from weaklink_processor.wiring.sending import built_destinations
 
@@ -100,12 +101,45 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
 
     path = config.data_dir / CATALOGUE_FILE
     require_data_dir(config)
+    _look_into_stores(config)
     if not is_published(config):
         raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
-    with duckdb.connect(path, read_only=True) as catalogue:
+    try:
+        opened = duckdb.connect(path, read_only=True)
+    except duckdb.Error as error:  # of a newer DuckDB, or none at all
+        raise BrokenStore(f"{path}: this weaklink cannot read it: {error}") from error
+    with opened as catalogue:
         check_format(catalogue, path)
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
+
+
+def refuse_newer(config: Config) -> None:
+    """Refuse a data folder of which a newer weaklink wrote anything; a catalogue that nobody can read is made anew.
+
+    Raises:
+        BrokenStore: it is one.
+    """
+    import duckdb
+
+    from weaklink_processor.lake.listing import check_format
+
+    _look_into_stores(config)
+    path = config.data_dir / CATALOGUE_FILE
+    with suppress(duckdb.Error):
+        if path.exists():
+            with duckdb.connect(path, read_only=True) as catalogue:
+                check_format(catalogue, path)
+
+
+def _look_into_stores(config: Config) -> None:
+    from weaklink_processor.analyst import schema
+    from weaklink_processor.queue import database
+    from weaklink_processor.supervise.lock import is_held
+
+    database.look_into(config.data_dir / QUEUE_FILE)
+    if not is_held(config.data_dir):  # whoever is at work has looked, and must find the state unlocked
+        schema.look_into(config.data_dir / STATE_FILE)
 
 
 def listed_files(config: Config) -> int:
@@ -219,16 +253,28 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
-def drain(config: Config) -> None:
-    """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock."""
-    with open_queue(config) as queue, _analyst(config, queue) as (analyst, outbox):
+def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps: Steps = AS_A_SERVICE) -> None:
+    """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock.
+
+    `on_progress` hears of each step.
+    """
+    with (
+        open_queue(config) as queue,
+        _analyst(config, queue, on_progress=on_progress, steps=steps) as (analyst, outbox),
+    ):
         outbox.start()
         analyst.drain()
 
 
 @contextmanager
 def _analyst(
-    config: Config, queue: "QueueStore", tally: "Tally | None" = None, tracer: "Tracer | None" = None
+    config: Config,
+    queue: "QueueStore",
+    tally: "Tally | None" = None,
+    tracer: "Tracer | None" = None,
+    *,
+    on_progress: Callable[[], None] = lambda: None,
+    steps: Steps = AS_A_SERVICE,
 ) -> "Iterator[tuple[Analyst, Outbox]]":
     """Open the analyst's state and build it around that; on the way out the outbox is drained as far as time allows."""
     from weaklink_analysis.conventions import CONVENTIONS
@@ -246,10 +292,16 @@ def _analyst(
     analysis, settings = config.analysis, analysis_settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         outbox = Outbox(queue, state, built_destinations(config, state, settings), [ANALYST], tally)
-        step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes)
+        step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes, steps=steps)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
         recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
-        ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), BATCH_BYTES)
+
+        def told() -> None:
+            outbox.wake()
+            on_progress()
+
+        step_bytes = steps.batch_bytes or BATCH_BYTES
+        ahead = Ahead(queue, lambda requests: recogniser.recognise(decode(requests)), step_bytes)
         analyst = Analyst(
             queue,
             ahead,
@@ -258,9 +310,10 @@ def _analyst(
             clock=_now,
             publish_seconds=analysis.publish_interval,
             release=partial(queue.release, ANALYST),
-            on_progress=outbox.wake,
+            on_progress=told,
             heed=CompactRequests(queue, step).heed,
             watch=Watch(tally, tracer),
+            batch_bytes=step_bytes,
         )
         with closing(step), closing(ahead):
             yield analyst, outbox
@@ -275,10 +328,12 @@ def _step(
     *,
     sent: "Callable[[], Sent] | None" = None,
     scopes: "Collection[str]" = (),
+    steps: Steps = AS_A_SERVICE,
 ) -> "Step":
     """Build the analyst's step, and make good what a crash may have left."""
-    from weaklink_analysis.engine import Engine
+    from weaklink_analysis.engine import JUDGED_TRACES, Engine
     from weaklink_analysis.views import create_statements
+    from weaklink_analysis.views.comments import comment_statements
     from weaklink_processor.analyst.step import LAKE_KEYS, Step
     from weaklink_processor.lake.lake import Lake
     from weaklink_processor.lake.retention import Retention
@@ -286,8 +341,8 @@ def _step(
     kept = config.lake.retention
     step = Step(
         state,
-        Engine(state.connection, settings),
-        Lake(config.data_dir, LAKE_KEYS, create_statements(settings)),
+        Engine(state.connection, settings, steps.judged_traces or JUDGED_TRACES),
+        Lake(config.data_dir, LAKE_KEYS, [*create_statements(settings), *comment_statements()]),
         queue_id=queue.id,
         settings=settings,
         sent=sent,

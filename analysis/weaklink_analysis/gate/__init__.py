@@ -1,0 +1,1 @@
+"""Whether traces are good enough: evaluations of a catalogue in, a verdict out."""

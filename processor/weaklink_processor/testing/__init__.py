@@ -1,0 +1,1 @@
+"""For the tests of agents: the spans of the code under test, and assertions on what weaklink makes of them."""
