@@ -27,7 +27,7 @@ DELTA_ROWS = 4 * SMALL_ROWS
 """So many rows of deltas readers merge quickly enough, however small the base."""
 RESTING = 4
 """So many times fewer are left while nothing waits to be analysed: readers have a third of the work, and a row is
-written five times, not twice, at 4 CPU-us each."""
+written five times, not twice, at about a CPU-us each."""
 SMALL_PARTS = 40
 """So many small parts of a table are merged into one."""
 MIDDLE_PARTS = 400
