@@ -2,6 +2,7 @@
 #
 #   make serve ARGS="--data-dir /var/lib/weaklink"
 #   make test
+#   make docs           builds the documentation as a site, into site/; ARGS=serve serves it
 #   make phoenix        installs the Phoenix that tests run, once
 #   make mem0           installs the mem0 that tests wrap, once
 #   make collector      builds the OpenTelemetry Collector that tests run, once; needs Go
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := test
-.PHONY: install serve test lint types architecture unit collector phoenix mem0 bench clean
+.PHONY: install serve test lint types architecture unit docs collector phoenix mem0 bench clean
 
 install: $(STAMP)
 
@@ -34,6 +35,10 @@ architecture: $(STAMP)
 unit: $(STAMP)
 	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
 
+docs: $(STAMP)
+	$(BIN)/python tools/reference.py
+	@$(BIN)/python tools/build_site.py $(ARGS)
+
 collector:
 	@python3 tests/collector/build.py
 
@@ -47,7 +52,7 @@ bench: $(STAMP)
 	$(BIN)/python bench/ingest.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist .site site
 
 # pip from 25.1 on reads dependency groups; an older one is brought up to date first.
 $(STAMP): pyproject.toml

@@ -42,7 +42,7 @@ def expected_chain(newest: oracle.Version) -> list[tuple[object, ...]]:
     return sorted((hop, v.memory[2], v.number, v.declared, v.agent or "") for v, hop in walked.items())
 
 
-@pytest.mark.parametrize("seeds", [range(60), range(60, 120)], ids=str)
+@pytest.mark.parametrize("seeds", [range(30), range(30, 60)], ids=str)
 def test_they_name_what_walking_names(seeds: range) -> None:
     """For every memory of the generated scenarios, with their cycles, stores, environments and late parents."""
     spans = crowd(seeds)

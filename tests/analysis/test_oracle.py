@@ -46,9 +46,9 @@ RULES = (
     oracle.Rules(half_lives={"semantic": 0.0001, "fact": 1e-5}, stale_below=0.6),
 )
 
-COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "300")), os.environ.get("WEAKLINK_SCENARIO")
+COUNT, ALONE = int(os.environ.get("WEAKLINK_SCENARIOS", "150")), os.environ.get("WEAKLINK_SCENARIO")
 SEEDS = [int(ALONE)] if ALONE else range(COUNT)
-CROWD = 50
+CROWD = 30
 """Scenarios a database: making one costs more than analysing a scenario."""
 
 SHRINKING_SECONDS = 60
@@ -143,10 +143,10 @@ def test_the_engine_agrees_with_brute_force(seeds: Sequence[int]) -> None:
     agree(crowd(seeds), RULES[seeds[0] // CROWD % len(RULES)])
 
 
-@pytest.mark.parametrize("seeds", [SEEDS[n : n + 10] for n in range(0, len(SEEDS), 30)], ids=str)
+@pytest.mark.parametrize("seeds", [SEEDS[n : n + 10] for n in range(0, len(SEEDS), CROWD)], ids=str)
 def test_no_order_batching_or_restart_matters(seeds: Sequence[int]) -> None:
     """In any order, in any batches, some of them twice, judged now and then, through restarts: the same tables."""
-    agree(crowd(seeds), RULES[seeds[0] // 30 % len(RULES)], seeds[0])
+    agree(crowd(seeds), RULES[seeds[0] // CROWD % len(RULES)], seeds[0])
 
 
 @given(scenarios())
@@ -159,7 +159,7 @@ def test_it_agrees_where_hypothesis_looks(spans: list[S]) -> None:
 
 def test_the_scenarios_reach_everything() -> None:
     """Every finding, kind of decision, verdict, flag and origin occurs in them: agreement is about all of these."""
-    tables = oracle.tables(crowd(range(300)), oracle.Rules(half_lives={"semantic": 0.0001}, stale_below=0.9))
+    tables = oracle.tables(crowd(range(150)), oracle.Rules(half_lives={"semantic": 0.0001}, stale_below=0.9))
     reached = {
         (table, str(row[column]))
         for table, column in (
@@ -210,7 +210,7 @@ def weighed(world: oracle.Oracle) -> list[tuple[object, ...]]:
     return judged
 
 
-@pytest.mark.parametrize("seed", range(max(COUNT // 30, 1)))
+@pytest.mark.parametrize("seed", range(max(COUNT // CROWD, 1)))
 def test_the_strict_rubric_weighs_findings(seed: int) -> None:
     """Of each trace and session it knows how many findings of each code there are, however the spans arrived."""
     spans = crowd(range(10 * seed, 10 * seed + 10))

@@ -49,7 +49,11 @@ def test_every_view_is_documented() -> None:
 
 @pytest.mark.parametrize(
     ("heading", "declared"),
-    [("To run", PROJECT["project"]["dependencies"]), ("To develop", PROJECT["dependency-groups"]["dev"])],
+    [
+        ("To run", PROJECT["project"]["dependencies"]),
+        ("To develop", [one for one in PROJECT["dependency-groups"]["dev"] if isinstance(one, str)]),
+        ("For the documentation's site", PROJECT["dependency-groups"]["docs"]),
+    ],
 )
 def test_every_dependency_has_its_line(heading: str, declared: list[str]) -> None:
     """docs/dependencies.md has one line for each dependency of pyproject.toml, in its order, and for nothing else."""

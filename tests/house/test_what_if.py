@@ -65,9 +65,7 @@ def without_agent(row: Rescored) -> tuple[object, ...]:
     return (row.trace_id, row.span_id, *row[3:])
 
 
-@pytest.mark.parametrize(
-    ("seeds", "unknown"), [(range(40), None), (range(40, 80), None), (range(40), 0.2), (range(40, 80), 0.6)], ids=str
-)
+@pytest.mark.parametrize(("seeds", "unknown"), [(range(40), None), (range(40, 60), 0.2), (range(60, 80), 0.6)], ids=str)
 def test_it_scores_as_if_it_had_been_so(seeds: range, unknown: float | None) -> None:
     """Of every memory of the scenarios, cycles, stores and environments included: as the oracle with other versions."""
     spans = crowd(seeds)

@@ -129,7 +129,7 @@ def test_tasks_are_captured(provider: TracerProvider, tracer: Tracer) -> None:
 
 
 def own_id(span: ReadableSpan) -> int:
-    context: SpanContext | None = span.context
+    context = span.get_span_context()
     assert context
     return context.span_id
 

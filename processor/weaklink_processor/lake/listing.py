@@ -18,6 +18,7 @@ _FORMATS = """
     FROM parquet_kv_metadata($files)
     WHERE decode(key) = 'weaklink.format'
 """
+_FOLDER = re.compile(r"read_parquet\(.*?'((?:[^']|'')*?)/\w+/date=[0-9-]+/[\w-]+\.parquet'")
 _PART = re.compile(r"\w+/date=[0-9-]+/[\w-]+\.parquet")
 
 
@@ -25,6 +26,13 @@ def listed_parts(catalogue: duckdb.DuckDBPyConnection) -> set[str]:
     """The paths of the parts that an open catalogue reads, relative to the lake's folder."""
     views = catalogue.execute("SELECT sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall()
     return {path for (text,) in views for path in _PART.findall(text)}
+
+
+def listed_folders(catalogue: duckdb.DuckDBPyConnection) -> list[str]:
+    """The folders that an open catalogue reads parts from, as they were called when it was written: one, or none."""
+    views = catalogue.execute("SELECT sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall()
+    found = {path[1].replace("''", "'") for (text,) in views if (path := _FOLDER.search(text))}
+    return sorted(found)
 
 
 def check_format(catalogue: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -1,0 +1,71 @@
+"""A query at work: it can be stopped with Ctrl-C at any moment, and a long one shows how far it is."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import duckdb
+
+PATIENCE = 1.0
+"""Seconds before a bar is shown."""
+_LOOK = 0.1
+
+
+class _Work:
+    """Runs a function beside the main thread, which alone is told of Ctrl-C."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._error: BaseException | None = None
+        self.done = Event()  # until Python 3.13, Thread.join that is interrupted takes the thread for ended
+        Thread(target=self._run, daemon=True).start()
+
+    def raise_error(self) -> None:
+        if self._error:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # noqa: BLE001 - raised again where it was called for
+            self._error = error
+        finally:
+            self.done.set()
+
+
+def attended(catalogue: duckdb.DuckDBPyConnection, work: Callable[[], None], *, bar: bool) -> None:
+    """Do work on this connection; with `bar`, stderr shows how far it is when it takes long, if it is a terminal.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it.
+    """
+    at_work = _Work(work)
+    try:
+        _wait(at_work.done, catalogue, bar=bar and sys.stderr.isatty())
+    except KeyboardInterrupt:
+        catalogue.interrupt()
+        at_work.done.wait()
+        raise
+    at_work.raise_error()
+
+
+def _wait(done: Event, catalogue: duckdb.DuckDBPyConnection, *, bar: bool) -> None:
+    if done.wait(PATIENCE if bar else None):
+        return
+    with _bar() as show:
+        while not done.wait(_LOOK):
+            show(catalogue.query_progress())
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], None]]:
+    """Yield what shows a percentage; below 0 it is not known."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), "Ctrl-C stops it")
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda percent: bar.update(task, total=100 if percent > 0 else None, completed=max(percent, 0))

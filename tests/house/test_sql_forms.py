@@ -1,0 +1,92 @@
+"""What a result looks like."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from shell import PROGRAM
+from sql_call import answered, call
+from weaklink_processor.commands.sql_forms import Sheet, write
+
+LONG = "SELECT 1234567.25::DOUBLE AS number, NULL AS nothing, repeat('long ', 40) AS text, chr(27) || '[31m' AS colour"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_table_fits_its_sheet(tmp_path: Path, columns: int) -> None:
+    """No line is wider than the terminal: long texts are shortened, numbers and nulls are whole, nothing is obeyed."""
+    with duckdb.connect() as connection:
+        write(connection, connection.sql(f"{LONG} FROM range(90)"), "table", tmp_path / "table", Sheet(columns))
+    table = (tmp_path / "table").read_text("utf-8")
+    assert max(map(len, table.splitlines())) <= columns
+    assert "1234567.25" in table
+    assert "NULL" in table
+    assert "long " * 40 not in table
+    assert "\x1b" not in table
+
+
+def test_other_forms_are_exact(data_dir: Path) -> None:
+    """What a table shortens is whole in Markdown and CSV, where Markdown's own marks are text."""
+    assert "long " * 40 in answered(data_dir, LONG, "--format", "csv")
+    assert "long " * 40 in answered(data_dir, LONG, "--format", "markdown")
+    marked = (
+        "SELECT 'a|b' AS \"x_y\", '__all__' AS y, '<b>' || chr(10) || '`' AS z, 0.5 AS n, NULL AS nothing, [1] AS l"
+    )
+    assert answered(data_dir, marked, "--format", "markdown") == (
+        "| x_y | y | z | n | nothing | l |\n"
+        "| --- | --- | --- | --: | --- | --- |\n"
+        "| a\\|b | \\_\\_all\\_\\_ | \\<b><br>\\` | 0.5 | NULL | \\[1] |\n"
+    )
+
+
+def test_arrow_is_a_stream(data_dir: Path) -> None:
+    """It holds types and rows."""
+    result = call(data_dir, "SELECT memory_id, version FROM memories WHERE version = 2", "--format", "arrow")
+    table = pa.ipc.open_stream(result.stdout_bytes).read_all()
+    assert table.to_pydict() == {"memory_id": ["diagnosis-1"], "version": [2]}
+
+
+def test_max_rows_bounds_every_form(data_dir: Path) -> None:
+    """A table shows the first and the last, every other form has the first."""
+    table = answered(data_dir, "FROM range(1000)", "--max-rows", "4")
+    assert [number for number in ("0", "1", "2", "997", "998", "999") if f" {number} │" in table] == [
+        "0",
+        "1",
+        "998",
+        "999",
+    ]
+    assert answered(data_dir, "FROM range(1000)", "--max-rows", "2", "--format", "csv") == "range\n0\n1\n"
+    assert answered(data_dir, "FROM range(1000)", "--max-rows", "1", "--format", "markdown").count("\n") == 3
+
+
+def test_a_plan_is_drawn(data_dir: Path) -> None:
+    """EXPLAIN prints its drawing as it is."""
+    lines = answered(data_dir, "EXPLAIN FROM range(3)").splitlines()
+    assert lines[0].startswith("╭")
+    assert lines[-1].startswith("╰")
+
+
+def test_no_rows_are_said(data_dir: Path) -> None:
+    """A result without rows shows its columns and says so."""
+    table = answered(data_dir, "SELECT memory_id FROM memories WHERE false")
+    assert "memory_id" in table
+    assert "0 rows" in table
+
+
+def test_a_reader_that_leaves_early_leaves_nothing_behind(data_dir: Path, tmp_path: Path) -> None:
+    """`weaklink sql ... | head` ends quietly, and its temporary files are gone."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [*PROGRAM, "sql", "FROM range(1000000)", "--data-dir", str(data_dir), "--format", "csv"]
+    with subprocess.Popen(
+        command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == b"range\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert list(scratch.iterdir()) == []
