@@ -129,8 +129,9 @@ def test_tasks_are_captured(provider: TracerProvider, tracer: Tracer) -> None:
 
 
 def own_id(span: ReadableSpan) -> int:
-    assert span.context
-    return span.context.span_id
+    context = span.get_span_context()
+    assert context
+    return context.span_id
 
 
 def parent_id(span: ReadableSpan) -> int | None:
