@@ -8,7 +8,6 @@ from a stale cache, and some spans lack what they should carry.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from random import Random
 
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
@@ -97,11 +96,11 @@ class Service:
         if self._chance(0.8):
             yield from self._remember(agent, told, session)
         for _ in range(rng.randrange(1, 4)):
-            yield rng.choice(self._work[1]), rng.lognormvariate(5.5, 1)
+            yield rng.choice(work()[1]), rng.lognormvariate(5.5, 1)
             yield self._chat()
 
     def _chat(self) -> tuple[bytes, float]:
-        return self._rng.choice(self._work[0]), self._rng.lognormvariate(7, 0.6)
+        return self._rng.choice(work()[0]), self._rng.lognormvariate(7, 0.6)
 
     def _remember(self, agent: str, told: str | None, session: str) -> Iterator[tuple[bytes, float]]:
         rng, case = self._rng, self._case()
@@ -165,8 +164,3 @@ class Service:
             self._session, self._session_runs = f"{self._prefix}-session-{self._numbers}", self._rng.randrange(1, 6)
         self._session_runs -= 1
         return self._session
-
-    @cached_property
-    def _work(self) -> tuple[list[bytes], list[bytes]]:
-        """Model calls and calls of tools."""
-        return work(self._prefix)

@@ -28,7 +28,7 @@ del sys.path[: len(FOLDERS)]
 from cookbook import trickle  # noqa: E402
 from month import make  # noqa: E402
 
-SPANS = int(os.environ.get("WEAKLINK_MONTH", "12000"))
+SPANS = int(os.environ.get("WEAKLINK_MONTH", "8000"))
 FOLDER = os.environ.get("WEAKLINK_MONTH_FOLDER")
 WHOLE = 5_000_000
 # Others than the month was made with would have all of it judged anew.

@@ -33,10 +33,7 @@ MACROS = {
 TIMED_OPERATIONS = """
     SELECT *, end_time AS "time" FROM lake.memory_operations WHERE end_time >= start_time
     UNION ALL
-    SELECT o.*, o.start_time AS "time"
-    FROM lake.memory_operations AS o
-    SEMI JOIN (SELECT row_id, ordinal FROM lake.memory_operations WHERE end_time < start_time) AS r
-        ON o.row_id = r.row_id AND o.ordinal = r.ordinal
+    SELECT *, start_time AS "time" FROM lake.memory_operations WHERE end_time < start_time
 """
 """The later of start and end, mostly the end, as a column of the table: files and parts of them are chosen by it."""
 
