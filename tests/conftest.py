@@ -1,11 +1,18 @@
 """What all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 import small_disk as disks
+
+
+def pytest_configure() -> None:
+    """Have Ctrl-C reach what tests start, also where a shell's background job, whose children ignore it, runs them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
