@@ -97,15 +97,20 @@ class Analysis:
 
     def views(self, *names: str) -> dict[str, list[dict[str, object]]]:
         """The same of several views at one moment: making them costs more than asking them."""
-        with duckdb.connect() as catalogue:
-            catalogue.execute("CREATE SCHEMA lake")
-            for table in PUBLISHED:
-                catalogue.register("rows", self.engine.snapshot(table.name))
-                catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
-            for view, statement in zip(VIEWS, create_statements(self.settings), strict=False):
-                if view not in FROM_SPANS_AND_HISTORY:
-                    catalogue.execute(statement)
+        with self.catalogue() as catalogue:
             return {name: catalogue.sql(f"FROM {name}").to_arrow_table().to_pylist() for name in names}
+
+    def catalogue(self) -> duckdb.DuckDBPyConnection:
+        """A database of its own with what is published, and the views of it."""
+        catalogue = duckdb.connect(config={"threads": 1})
+        catalogue.execute("CREATE SCHEMA lake")
+        for table in PUBLISHED:
+            catalogue.register("rows", self.engine.snapshot(table.name))
+            catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
+        for view, statement in zip(VIEWS, create_statements(self.settings), strict=False):
+            if view not in FROM_SPANS_AND_HISTORY:
+                catalogue.execute(statement)
+        return catalogue
 
     def memories(self) -> dict[str, dict[str, object]]:
         """The newest version of each memory by its id."""

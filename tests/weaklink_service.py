@@ -147,10 +147,10 @@ class Service:
         self.stop(signal.SIGKILL)
         assert psutil.wait_procs(children, PATIENCE)[1] == []
 
-    def query(self, sql: str) -> list[tuple[object, ...]]:
+    def query(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[object, ...]]:
         """Rows, as any reader in another process sees them now."""
         with duckdb.connect(str(self.data_dir / "weaklink.duckdb"), read_only=True) as connection:
-            return connection.execute(sql).fetchall()
+            return connection.execute(sql, parameters or {}).fetchall()
 
     def count(self, relation: str) -> int:
         """How many rows there are now; 0 before anything was published."""

@@ -36,9 +36,9 @@ def parsed(arguments: list[str]) -> click.Context:
 
 
 def weaklink(arguments: list[str], desk: Desk) -> None:
-    statement = parsed(arguments).params.get("statement")
-    if statement:
-        desk.service.query(statement)
+    given = parsed(arguments).params
+    if given.get("statement"):
+        desk.service.query(given["statement"], {value.name: value.text for value in given["parameters"]})
 
 
 def make(arguments: list[str], _desk: Desk) -> None:

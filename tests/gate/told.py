@@ -5,14 +5,12 @@ from dataclasses import replace
 
 import duckdb
 
-from engine_harness import FROM_SPANS_AND_HISTORY, Analysis
+from engine_harness import Analysis
 from otlp import S, read, write
-from weaklink_analysis.engine import PUBLISHED
 from weaklink_analysis.gate.judging import judge
 from weaklink_analysis.gate.verdict import Rules, Verdict
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.selection import Selection
-from weaklink_analysis.views import VIEWS, create_statements
 
 
 def catalogue_of(spans: Sequence[S], settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
@@ -20,15 +18,7 @@ def catalogue_of(spans: Sequence[S], settings: Settings | None = None) -> duckdb
     with Analysis(settings) as analysis:
         analysis.feed(spans)
         analysis.evaluate()
-        catalogue = duckdb.connect(config={"threads": 1})
-        catalogue.execute("CREATE SCHEMA lake")
-        for table in PUBLISHED:
-            catalogue.register("rows", analysis.engine.snapshot(table.name))
-            catalogue.execute(f"CREATE TABLE lake.{table.name} AS FROM rows")
-        for view, statement in zip(VIEWS, create_statements(analysis.settings), strict=False):
-            if view not in FROM_SPANS_AND_HISTORY:
-                catalogue.execute(statement)
-        return catalogue
+        return analysis.catalogue()
 
 
 class Stories:

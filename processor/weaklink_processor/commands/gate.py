@@ -18,8 +18,8 @@ from weaklink_analysis.mai.rubrics import STRUCTURAL
 from weaklink_analysis.selection import Selection
 from weaklink_processor.commands.catalogue import NoSpans, catalogue_of
 from weaklink_processor.commands.gate_baseline import read_baseline, write_baseline, write_whole
-from weaklink_processor.commands.gate_options import BOUND, SHARE, TRACE_ID
-from weaklink_processor.commands.options import MOMENT, PATH, with_config
+from weaklink_processor.commands.gate_options import BOUND, TRACE_ID
+from weaklink_processor.commands.options import FRACTION, MOMENT, PATH, with_config
 from weaklink_processor.commands.progress import progress_bar
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
@@ -49,10 +49,10 @@ MOST_GROUPED = 500
     help="1: every evaluable decision; 3: every trace.",
 )
 @click.option(
-    "--min-score", type=SHARE, default=0.7, show_default=True, metavar="SCORE", help="What every score has to reach."
+    "--min-score", type=FRACTION, default=0.7, show_default=True, metavar="SCORE", help="What every score has to reach."
 )
 @click.option(
-    "--min-pass-rate", type=SHARE, default=1.0, show_default=True, metavar="SHARE", help="How many of them have to."
+    "--min-pass-rate", type=FRACTION, default=1.0, show_default=True, metavar="SHARE", help="How many of them have to."
 )
 @click.option(
     "--min-traces", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="How many there have to be."
@@ -62,7 +62,7 @@ MOST_GROUPED = 500
 )
 @click.option("--baseline", type=PATH, metavar="FILE", help="Fail only where mean scores are lower than there.")
 @click.option(
-    "--tolerance", type=SHARE, default=0.05, show_default=True, metavar="SCORE", help="How much lower they may be."
+    "--tolerance", type=FRACTION, default=0.05, show_default=True, metavar="SCORE", help="How much lower they may be."
 )
 @click.option("--write-baseline", type=PATH, metavar="FILE", help="Write mean scores, for a later --baseline.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)

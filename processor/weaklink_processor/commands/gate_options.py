@@ -1,6 +1,5 @@
 """What options of the gate take, and what is said of anything else."""
 
-import math
 import re
 from typing import Any
 
@@ -8,19 +7,6 @@ import click
 
 from weaklink_analysis.gate.verdict import SEVERITIES
 from weaklink_analysis.views.codes import CODES
-
-
-class _Share(click.ParamType[float]):
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number <= 1:
-            self.fail(f"{value!r}: expected a number from 0 to 1", param, ctx)
-        return number
 
 
 class _TraceId(click.ParamType[str]):
@@ -46,4 +32,4 @@ class _Bound(click.ParamType[tuple[str, int]]):
         return name, int(number)
 
 
-SHARE, TRACE_ID, BOUND = _Share(), _TraceId(), _Bound()
+TRACE_ID, BOUND = _TraceId(), _Bound()

@@ -1,12 +1,11 @@
 """What stands on a memory: the versions derived from it, the reads and decisions; and what if it had been another."""
 
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import duckdb
@@ -18,7 +17,7 @@ from weaklink_processor import wiring
 from weaklink_processor.commands.ancestry import Key, own_versions, walk
 from weaklink_processor.commands.chain_tree import printable
 from weaklink_processor.commands.one_memory import of_one_memory, only
-from weaklink_processor.commands.options import with_config
+from weaklink_processor.commands.options import FRACTION, with_config
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
@@ -41,26 +40,13 @@ class Reached(NamedTuple):
     time: datetime
 
 
-class _Confidence(click.ParamType[float]):
-    name = "confidence"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number <= 1:
-            self.fail(f"{value!r}: expected a number from 0 to 1", param, ctx)
-        return number
-
-
 @click.command()
 @of_one_memory
 @with_config("--data-dir")
 @click.option(
     "--what-if",
     "confidence",
-    type=_Confidence(),
+    type=FRACTION,
     metavar="CONFIDENCE",
     help="Score the decisions again as if every version of the memory had this declared confidence.",
 )

@@ -1,6 +1,7 @@
 """Options that several commands share, and the settings they make."""
 
 import functools
+import math
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -52,7 +53,20 @@ class _Moment(_Age):
             self.fail(f"{value!r}: expected an age as 30m or 7d, or a time as 2026-11-20T14:00:00Z", param, ctx)
 
 
-AGE, MOMENT = _Age(), _Moment()
+class _Fraction(click.ParamType[float]):
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= 1:
+            self.fail(f"{value!r}: expected a number from 0 to 1", param, ctx)
+        return number
+
+
+AGE, MOMENT, FRACTION = _Age(), _Moment(), _Fraction()
 
 
 def with_config(*flags: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
