@@ -1,7 +1,7 @@
 """What the cookbook's questions take on a month of data, while the service is at work on it.
 
     python bench/month.py FOLDER/data
-    python bench/cookbook.py FOLDER [--runs 21] [--only NAME ...]
+    python bench/cookbook.py FOLDER [--runs 21] [--only NAME ...] [--settle 90]
 
 A service runs on the data and gets a trace five times a second. Each question is asked on a connection of its own each
 time, as Grafana's plugin does after a publication; on one that is kept; and once by `weaklink sql`, a process.
@@ -21,6 +21,7 @@ from random import Random
 
 import duckdb
 import grpc
+import numpy as np
 
 from downstream import METHOD
 from machine import machine
@@ -30,6 +31,8 @@ from weaklink_analysis.cookbook import questions
 
 RUNS = 21
 PAUSE_SECONDS = 0.2
+SETTLE_SECONDS = 90
+"""What was left to be merged when the month was stored is merged by then, as on a service that has run for a while."""
 PATIENCE_SECONDS = 30
 WEAKLINK = (sys.executable, "-m", "weaklink_processor")
 
@@ -38,6 +41,9 @@ WEAKLINK = (sys.executable, "-m", "weaklink_processor")
 def trickle(endpoint: str) -> Iterator[None]:
     """Send a trace to an OTLP/gRPC endpoint (HOST:PORT) now and then, as long as the block lasts."""
     services = [Service(name, environment, seed=time.time_ns()) for name in SERVICES for environment in ENVIRONMENTS]
+    # Written anew in one run, which may name no agent, playbooks would outweigh the rest of a small month.
+    for service in services:
+        service.know_playbook()
     stop, rng = threading.Event(), Random(0)
 
     def send() -> None:
@@ -65,18 +71,18 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def milliseconds(work: Callable[[], object], runs: int) -> list[float]:
-    """How long some runs take, sorted."""
+    """How long some runs take."""
     times = []
     for _ in range(runs):
         began = time.perf_counter()
         work()
         times.append(1000 * (time.perf_counter() - began))
-    return sorted(times)
+    return times
 
 
 def at(share: float, times: Sequence[float]) -> float:
-    """Return a quantile of sorted times: the smallest of which at least this share is no larger."""
-    return times[max(0, -int(-share * len(times) // 1) - 1)]
+    """Return a quantile of times: the smallest of which at least this share is no larger."""
+    return float(np.quantile(times, share, method="inverted_cdf"))
 
 
 def asked(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[object, ...]]:
@@ -96,6 +102,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--settle", type=float, default=SETTLE_SECONDS, help="seconds before the first question")
     chosen = parser.parse_args()
     data = chosen.folder / "data"
     path = data / "weaklink.duckdb"
@@ -104,6 +111,7 @@ def main() -> None:
     print("                              new connection   kept connection  weaklink sql")
     print("question                         p50 ms p95 ms     p50 ms p95 ms            ms  rows")
     with RunningService(chosen.folder) as service, trickle(service.endpoint):
+        time.sleep(chosen.settle)
         for one in questions():
             if chosen.only and one.name not in chosen.only:
                 continue

@@ -73,6 +73,10 @@ class Service:
         """Return an ExportTraceServiceRequest, serialized."""
         return request(self._resource, spans)
 
+    def know_playbook(self) -> None:
+        """Have the playbook that another with the same name has written, instead of writing it again."""
+        self._playbook = self._plays()
+
     def trace(self, start: int) -> list[bytes]:
         """Return the spans of a run that begins then (nanoseconds), serialized, the root last."""
         rng = self._rng
@@ -105,7 +109,7 @@ class Service:
     def _remember(self, agent: str, told: str | None, session: str) -> Iterator[tuple[bytes, float]]:
         rng, case = self._rng, self._case()
         if not self._playbook:
-            self._playbook = [self._new(f"{self._prefix}-play-{n}", self._agents[2], "", []) for n in range(PLAYBOOK)]
+            self._playbook = self._plays()
             for memory in self._playbook:
                 yield self._spans.write(memory, told), rng.lognormvariate(2, 0.5)
         known = [*case.memories, rng.choice(self._playbook)]
@@ -123,6 +127,9 @@ class Service:
             yield self._spans.write(rewritten, told), rng.lognormvariate(2, 0.5)
         if self._chance(0.15):
             yield self._spans.outcome(rng.choice(read)), rng.lognormvariate(1, 0.5)
+
+    def _plays(self) -> list[Memory]:
+        return [self._new(f"{self._prefix}-play-{n}", self._agents[2], "", []) for n in range(PLAYBOOK)]
 
     def _case(self) -> Case:
         if len(self._cases) < OPEN_CASES:

@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from statistics import mean
 from typing import Any
@@ -45,6 +46,16 @@ def within(connection: duckdb.DuckDBPyConnection, days: int) -> Callable[[dateti
     ((now,),) = connection.execute("SELECT now()").fetchall()
     assert isinstance(now, datetime)
     return lambda time: now - timedelta(days=days) <= time <= now
+
+
+@contextmanager
+def answered(
+    month: Served, name: str, days: int
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Sequence[Row], Callable[[datetime], bool]]]:
+    """A connection that stays at one moment, the answer to a question then, and whether a time is in the last days."""
+    with opened(month.path) as connection:
+        connection.begin()
+        yield connection, rows(connection, question(name).sql), within(connection, days)
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +129,7 @@ def test_the_notebook_runs(month: Served) -> None:
 
 def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
     """By service and UTC day, those of decisions that have a score."""
-    with opened(month.path) as connection:
-        connection.begin()
-        recent = within(connection, 30)
-        asked = rows(connection, question("mai_over_time").sql)
+    with answered(month, "mai_over_time", 30) as (connection, asked, recent):
         found = defaultdict(list)
         for row in rows(connection, "FROM evaluations"):
             if row["scope"] == "decision" and recent(row["evaluated_at"]):
@@ -138,10 +146,7 @@ def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
 
 def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) -> None:
     """Whoever is the weakest link of a version that a weak decision could rely on is blamed for that decision, once."""
-    with opened(month.path) as connection:
-        connection.begin()
-        recent = within(connection, 7)
-        asked = rows(connection, question("contamination_leaderboard").sql)
+    with answered(month, "contamination_leaderboard", 7) as (connection, asked, recent):
         versions = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE effective_confidence < 0.4"):
             versions[row["environment"], row["memory_id"]].append(row)
@@ -162,10 +167,7 @@ def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) 
 
 def test_claims_are_inflated_above_the_chains_minimum(month: Served) -> None:
     """Of the versions that derive from something, the share that declares more than its weakest ancestor."""
-    with opened(month.path) as connection:
-        connection.begin()
-        recent = within(connection, 30)
-        asked = rows(connection, question("inflated_claims").sql)
+    with answered(month, "inflated_claims", 30) as (connection, asked, recent):
         claims = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE chain_min_confidence IS NOT NULL"):
             if row["confidence_source"] != "assumed" and recent(row["written_at"]):
@@ -190,10 +192,7 @@ def test_gaps_are_what_the_services_leave_out(month: Served) -> None:
 
 def test_readers_are_shown_beside_authors(month: Served) -> None:
     """A decision counts once for each memory that it relied on, at who wrote that memory's first version."""
-    with opened(month.path) as connection:
-        connection.begin()
-        recent = within(connection, 7)
-        asked = rows(connection, question("readers_and_authors").sql)
+    with answered(month, "readers_and_authors", 7) as (connection, asked, recent):
         authors = defaultdict(list)
         for row in rows(connection, "FROM memory_versions WHERE version = 1"):
             authors[row["environment"], row["memory_id"]].append(row["agent_id"])

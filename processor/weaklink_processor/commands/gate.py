@@ -35,7 +35,7 @@ MOST_GROUPED = 500
 @with_config("--data-dir")
 @click.option("--environment", metavar="NAME", help="Only this environment.")
 @click.option("--service", metavar="NAME", help="Only this service.")
-@click.option("--session", metavar="NAME", help="Only this session.")
+@click.option("--session", metavar="ID", help="Only the session of this id.")
 @click.option(
     "--trace-id", "trace_ids", type=TRACE_ID, multiple=True, metavar="ID", help="Only this trace; may be repeated."
 )
