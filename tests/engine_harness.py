@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Self
 
 import duckdb
@@ -29,25 +30,34 @@ HIDDEN = {
     "evaluated_at",
     # what only findings and the coverage report ask for
     *("has_agent", "has_session"),
-    *("counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
+    *("happened_at", "counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
     *("span_ordinal", "oddity"),
 }
 """Columns that depend on the order of arrival, or that no view shows."""
 
+ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": 1}
+"""As the analyst has it: for so few rows a second thread only costs, nearly as much as all the rest."""
+
 FROM_SPANS_AND_HISTORY = ("spans", "evaluation_history")
 """Views of what the engine does not keep."""
+
+
+@cache
+def recogniser() -> Recogniser:
+    """One for all tests of a process, as it is for all batches of an analyst: it keeps nothing of a batch."""
+    return Recogniser(duckdb.connect(config=ONE_THREAD))
 
 
 class Analysis:
     """What the analyst does with an engine, without files: each `feed` is one batch."""
 
     def __init__(self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None) -> None:
-        self.database = database or duckdb.connect()
+        self.database = database or duckdb.connect(config=ONE_THREAD)
         self.settings = settings or Settings()
         self.engine = Engine(self.database, self.settings)
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
-        self._recogniser = Recogniser(duckdb.connect())
+        self._recogniser = recogniser()
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +112,7 @@ class Analysis:
 
     def catalogue(self) -> duckdb.DuckDBPyConnection:
         """A database of its own with what is published, and the views of it."""
-        catalogue = duckdb.connect(config={"threads": 1})
+        catalogue = duckdb.connect(config=ONE_THREAD)
         catalogue.execute("CREATE SCHEMA lake")
         for table in PUBLISHED:
             catalogue.register("rows", self.engine.snapshot(table.name))

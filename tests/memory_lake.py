@@ -2,14 +2,14 @@
 
 import duckdb
 
-from engine_harness import Analysis
+from engine_harness import ONE_THREAD, Analysis
 from weaklink_analysis.engine import PUBLISHED
 from weaklink_analysis.views import VIEWS, create_statements
 
 
 def memory_lake(analysis: Analysis) -> duckdb.DuckDBPyConnection:
     """What an analysis publishes now, to be queried as users do; without the views."""
-    database = duckdb.connect()
+    database = duckdb.connect(config=ONE_THREAD)
     database.execute("CREATE SCHEMA lake")
     for table in PUBLISHED:
         database.register("rows", analysis.engine.snapshot(table.name))

@@ -51,6 +51,9 @@ PUBLISHED = ABSORBED + EVALUATED
 JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
 
+DUE = (("due_spans", "span_index"), ("due_marks", "marks"), ("known_decisions", "decisions"))
+"""What is stored of the due traces. DuckDB finds the rows of few keys by one column much sooner than by two."""
+
 NO_EXTRACTORS = "SELECT row_id, ordinal, name_key, model FROM operations LIMIT 0"
 NO_READS = "SELECT row_id, ordinal, trace, earlier_reads FROM operations LIMIT 0"
 UNDECLARED = "written WHERE confidence IS NULL"
@@ -136,6 +139,8 @@ class Engine:
         self._db.make("due", due, {"limit": now - quiet, "at_most": at_most or self._judged_traces})
         if not self._db.count("due"):
             return 0
+        for made, stored in DUE:
+            self._db.make(made, f"FROM {stored} SEMI JOIN due USING (trace)")
         self._db.make_all("targets", "due_operations")
         self._find_decisions()
         self._measure()
@@ -151,6 +156,10 @@ class Engine:
         """The oldest last arrival among traces that wait for their quiet period."""
         ((oldest,),) = self._db.execute("SELECT min(last_arrival) FROM pending").fetchall()
         return cast("datetime | None", oldest)
+
+    def has_changed(self, table: str) -> bool:
+        """Whether a published table has `changes` or `removals`: to ask costs less than to look at none."""
+        return any(self._db.count(f"{way}_{table}") for way in ("changed", "removed"))
 
     def changes(self, table: str) -> pa.Table:
         """The rows of a published table that are new or changed since the last `absorb` and `evaluate`."""
@@ -260,6 +269,7 @@ class Engine:
                 self._db.execute(f"DELETE FROM {table} WHERE row_id IN (SELECT row_id FROM superseded)")
 
     def _inherit(self) -> None:
+        self._db.make("fresh_runs", "FROM marks SEMI JOIN fresh USING (trace) WHERE is_run")
         self._db.make("seekers")
         if self._db.count("seekers"):
             self._db.make_all("ancestors", "inherited")
@@ -354,10 +364,7 @@ class Engine:
 
     def _find_decisions(self) -> None:
         """Find the decisions of the due traces and what each relied on."""
-        self._db.make(
-            "explicit",
-            "SELECT m.* FROM marks AS m SEMI JOIN due AS d ON m.trace = d.trace WHERE m.decision IS NOT NULL",
-        )
+        self._db.make("explicit", "FROM due_marks WHERE decision IS NOT NULL")
         self._db.make_all("places", "decided", "heirs")
         self._db.make("refs", self._models.text("sought"))
         self._db.make_all("named_versions", "resolved", "due_reads", "relied", "records")

@@ -27,13 +27,13 @@ def environment(*folders: str) -> Environment:
 
 
 _ENVIRONMENT = environment("sql", "views")
-_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded")
+_MACROS = ("time", "above", "effective", "policy", "refused", "flag", "rounded", "session_target")
 _WEAKEST_IN = (("versions", "version_key"), ("names", "-name_key"))
 """Where memory ids of weakest ancestors are: versions, and unresolved parents where these count."""
 
 
 _DUE = {
-    "operations": 'SELECT *, greatest(start_time, end_time) AS "time" FROM due_memory_operations',
+    "operations": "due_memory_operations",
     "versions": "due_memory_versions",
     "known": "main.versions",
     "derivations": "due_derivations",

@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,6 +138,16 @@ def bounded(declared: list[float], parents: list[list[int]], child: int, hops: i
     return lowest
 
 
+CROWD = 5
+"""Cases that share a database, apart from each other: feeding it costs the same for one as for many."""
+
+T = TypeVar("T")
+
+
+def crowd_of(cases: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
+    return st.lists(cases, min_size=CROWD, max_size=CROWD)
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[float], list[list[int]], list[list[int]]]:
     """Confidences, parents (earlier memories) and a partition of the memories into batches in any order."""
@@ -147,17 +159,22 @@ def graphs(draw: st.DrawFn) -> tuple[list[float], list[list[int]], list[list[int
     return declared, parents, [order[a:b] for a, b in zip([0, *cuts], [*cuts, size], strict=True)]
 
 
-@given(graphs())
-@settings(max_examples=20, deadline=None)
-def test_hop_vectors_equal_the_walk(graph: tuple[list[float], list[list[int]], list[list[int]]]) -> None:
+@given(crowd_of(graphs()))
+@settings(max_examples=20 // CROWD, deadline=None)
+def test_hop_vectors_equal_the_walk(crowd: list[tuple[list[float], list[list[int]], list[list[int]]]]) -> None:
     """For any derivations, in any order and batching, the kept vectors say what a walk over ancestors says."""
-    declared, parents, batches = graph
-    expected = {f"m{n}": (bounded(declared, parents, n, hops=5),) for n in range(len(declared))}
+    expected: dict[str, tuple[object, ...]] = {}
+    steps: list[list[S]] = [[] for _ in range(max(len(batches) for *_, batches in crowd))]
+    for trace, (declared, parents, batches) in enumerate(crowd, 1):
+        names = [f"{trace} m{n}" for n in range(len(declared))]
+        expected |= {name: (bounded(declared, parents, n, hops=5),) for n, name in enumerate(names)}
+        for step, batch in zip(steps, batches, strict=False):
+            step += [
+                write(trace, n + 1, names[n], declared[n], n, parents=[names[p] for p in parents[n]]) for n in batch
+            ]
     with Analysis() as analysis:
-        for batch in batches:
-            analysis.feed(
-                [write(1, n + 1, f"m{n}", declared[n], n, parents=[f"m{p}" for p in parents[n]]) for n in batch]
-            )
+        for step in steps:
+            analysis.feed(step)
         assert numbers(analysis, "effective_confidence") == expected
 
 
@@ -187,11 +204,15 @@ def histories(draw: st.DrawFn) -> list[S]:
     return spans
 
 
-@given(histories(), st.sampled_from([None, 0.3]), st.randoms(use_true_random=False))
-@settings(max_examples=20, deadline=None)
-def test_tables_depend_on_the_set_of_spans_only(spans: list[S], unknown: float | None, rng: random.Random) -> None:
+@given(crowd_of(histories()), st.sampled_from([None, 0.3]), st.randoms(use_true_random=False))
+@settings(max_examples=20 // CROWD, deadline=None)
+def test_tables_depend_on_the_set_of_spans_only(
+    crowd: list[list[S]], unknown: float | None, rng: random.Random
+) -> None:
     """Shuffled, split and doubled, the same spans make the same tables; computed anew, they are the same again."""
-    shuffled = rng.sample(spans, len(spans)) + rng.sample(spans, 1)
+    apart = [[replace(s, trace=s.trace + 2 * n, environment=f"{n}") for s in each] for n, each in enumerate(crowd)]
+    spans = [s for each in apart for s in each]
+    shuffled = rng.sample(spans, len(spans)) + [rng.choice(each) for each in apart]
     chosen = Settings(unresolved_confidence=unknown)
     with Analysis(chosen) as straight, Analysis(chosen) as other:
         straight.feed(spans)

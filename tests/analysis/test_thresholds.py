@@ -21,14 +21,17 @@ def policy(low: Value | None = None, flag: Value | None = None) -> dict[str, Val
     return {f"memory.confidence_policy.{key}": value for key, value in said.items() if value is not None}
 
 
-def flagged(confidence: float, service: str = "svc", more: Mapping[str, Value] | None = None) -> str:
-    """The flag of a version that is written so; the write itself has the same."""
+def flagged(*confidences: float, service: str = "svc", more: Mapping[str, Value] | None = None) -> list[object]:
+    """The flags of memories that are written so; the writes themselves have the same."""
     with Analysis(PLAIN) as analysis:
-        s = write(1, 1, "m", confidence, service=service)
-        analysis.feed([replace(s, attributes={**s.attributes, **(more or {})})])
-        (version,), (operation,) = analysis.table("memory_versions"), analysis.table("memory_operations")
-        assert version["confidence_flag"] == operation["confidence_flag"]
-        return str(version["confidence_flag"])
+        writes = [write(n, 1, f"m{n}", confidence, service=service) for n, confidence in enumerate(confidences, 1)]
+        analysis.feed([replace(s, attributes={**s.attributes, **(more or {})}) for s in writes])
+        versions, operations = (
+            {row["memory_id"]: row["confidence_flag"] for row in analysis.table(table)}
+            for table in ("memory_versions", "memory_operations")
+        )
+        assert versions == operations
+        return [versions[f"m{n}"] for n in range(1, len(writes) + 1)]
 
 
 NAMESPACE = "memledger.memory.namespace"
@@ -56,13 +59,13 @@ NAMESPACE = "memledger.memory.namespace"
 )
 def test_thresholds_come_from_the_nearest_place(low: float, flag: float, service: str, more: dict[str, Value]) -> None:
     """Span, longest namespace, service, all: each threshold on its own; a contradiction on the span is none."""
-    flags = [flagged(confidence, service, more) for confidence in (low - 0.01, low, flag - 0.01, flag)]
+    flags = flagged(low - 0.01, low, flag - 0.01, flag, service=service, more=more)
     assert flags == ["FILTER", "FLAG", "FLAG", "PASS"]
 
 
 def test_a_quote_in_a_name_is_a_quote() -> None:
     """A configured name is text, whatever is in it."""
-    assert flagged(0.0, more={NAMESPACE: "/quo'te"}) == "PASS"
+    assert flagged(0.0, more={NAMESPACE: "/quo'te"}) == ["PASS"]
 
 
 def test_an_operation_has_its_own_thresholds(analysis: Analysis) -> None:

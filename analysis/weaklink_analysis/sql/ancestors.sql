@@ -7,8 +7,8 @@ WITH searches AS (
 )
 SELECT
     s.trace, s.span, s.parent, s.agent_id, s.session_id, r.span IS NOT NULL AS is_search,
-    CASE WHEN m.is_run THEN m.span END AS run
+    m.span AS run
 FROM span_index AS s
 SEMI JOIN seekers AS o ON s.trace = o.trace
 LEFT JOIN searches AS r ON s.trace = r.trace AND s.span = r.span
-LEFT JOIN marks AS m ON s.trace = m.trace AND s.span = m.span
+LEFT JOIN fresh_runs AS m ON s.trace = m.trace AND s.span = m.span

@@ -37,7 +37,7 @@ SELECT
     r.memory_key
 FROM runs AS r
 INNER JOIN targets AS t ON r.trace = t.trace
-LEFT JOIN marks AS m ON r.trace = m.trace AND r.run = m.span
+LEFT JOIN due_marks AS m ON r.trace = m.trace AND r.run = m.span
 ANTI JOIN (
     SELECT trace, run FROM places SEMI JOIN explicit USING (trace, span) UNION ALL SELECT trace, span FROM explicit
 ) AS x ON r.trace = x.trace AND r.run = x.run

@@ -16,7 +16,9 @@ SELECT
     d.unread,
     d.memory_key,
     d.record_keys
-FROM decisions AS d
 {%- if changed %}
+FROM (FROM decisions SEMI JOIN {{ changed }} USING (trace)) AS d
 SEMI JOIN {{ changed }} AS c ON d.trace = c.trace AND d.span = c.span
+{%- else %}
+FROM decisions AS d
 {%- endif %}

@@ -3,9 +3,9 @@
 WITH RECURSIVE lacking AS (
     SELECT trace, span, agent_id, session_id FROM decided WHERE agent_id IS NULL OR session_id IS NULL
 ),
-tree AS (
+tree AS MATERIALIZED (
     SELECT s.trace, s.span, s.parent, s.agent_id, s.session_id
-    FROM span_index AS s
+    FROM due_spans AS s
     SEMI JOIN lacking AS l ON s.trace = l.trace
 ),
 walk AS (

@@ -6,12 +6,7 @@ WITH found AS (
     FROM decision_evaluations
 ),
 standing AS (
-    SELECT e.* FROM evaluations AS e SEMI JOIN due AS d ON e.trace = d.trace WHERE e.scope <> 'session'
-    UNION ALL
-    SELECT e.*
-    FROM evaluations AS e
-    SEMI JOIN due_sessions AS d ON e.environment = d.environment AND e.session_id = d.session_id
-    WHERE e.scope = 'session'
+    FROM evaluations SEMI JOIN (SELECT trace AS target FROM due UNION ALL SELECT target FROM due_sessions) USING (target)
 ),
 compared AS (
     SELECT

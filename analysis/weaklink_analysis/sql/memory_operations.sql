@@ -9,6 +9,7 @@ SELECT
     o.ordinal,
     {{ time('o.start_ns') }} AS start_time,
     {{ time('o.end_ns') }} AS end_time,
+    {{ time('o.time_ns') }} AS happened_at,
     o.operation,
     o.environment,
     o.service_name,
@@ -55,7 +56,8 @@ SELECT
     o.own_session IS NOT NULL AS has_session
 FROM operations AS o
 {%- if changed %}
-SEMI JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
+-- Not a semi join, which would be thought to leave many: versions would be hashed, instead of looked up.
+INNER JOIN {{ changed }} AS d ON o.row_id = d.row_id AND o.ordinal = d.ordinal
 {%- endif %}
 LEFT JOIN versions AS v ON o.version_key = v.version_key
 LEFT JOIN chains AS c ON v.version_key = c.version_key

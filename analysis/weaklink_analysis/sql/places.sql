@@ -1,10 +1,10 @@
 -- Grain: a span that writes or decides in a due trace with an explicit decision. The agent run that it belongs to, and the
 -- explicit decision that it is within; each the nearest one going up, itself included, at most 64 levels.
-WITH RECURSIVE tree AS (
+WITH RECURSIVE tree AS MATERIALIZED (
     SELECT s.trace, s.span, s.parent, m.is_run, m.decision IS NOT NULL AS decides
-    FROM span_index AS s
+    FROM due_spans AS s
     SEMI JOIN explicit AS e ON s.trace = e.trace
-    LEFT JOIN marks AS m ON s.trace = m.trace AND s.span = m.span
+    LEFT JOIN due_marks AS m ON s.trace = m.trace AND s.span = m.span
 ),
 walk AS (
     SELECT

@@ -19,7 +19,7 @@ revised AS (
 named AS (
     SELECT r.evaluation_key, [m.memory_id FOR m IN d.records] AS ids
     FROM revised AS r
-    INNER JOIN decisions AS d ON r.trace = d.trace AND r.span = d.span
+    INNER JOIN found_decisions AS d ON r.trace = d.trace AND r.span = d.span
     WHERE r.scope = 'decision'
     UNION ALL
     SELECT r.evaluation_key, list_sort(list(DISTINCT o.memory_id))

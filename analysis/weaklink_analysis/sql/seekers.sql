@@ -4,10 +4,8 @@ SELECT
     r.trace IS NOT NULL AS in_runs, o.agent_id, o.session_id, o.operation, o.run
 FROM operations AS o
 SEMI JOIN fresh AS f ON o.trace = f.trace
-LEFT JOIN (
-    SELECT DISTINCT m.trace FROM marks AS m SEMI JOIN fresh AS f ON m.trace = f.trace WHERE m.is_run
-) AS r ON o.trace = r.trace
-LEFT JOIN marks AS own ON o.trace = own.trace AND o.span = own.span AND own.is_run
+LEFT JOIN (SELECT DISTINCT trace FROM fresh_runs) AS r ON o.trace = r.trace
+LEFT JOIN fresh_runs AS own ON o.trace = own.trace AND o.span = own.span
 WHERE
     o.own_agent IS NULL
     OR o.own_session IS NULL

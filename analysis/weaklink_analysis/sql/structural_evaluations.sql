@@ -11,8 +11,7 @@ WITH measured AS (
     UNION ALL BY NAME
     SELECT
         'session' AS scope, earliest.trace AS trace, earliest.span AS span, earliest.service_name AS service_name,
-        -- The length keeps two parts apart that both may be anything.
-        CAST(left(sha256(len(environment) || ':' || environment || session_id), 32) AS UUID) AS target,
+        {{ session_target() }} AS target,
         * EXCLUDE (earliest)
     FROM (
         SELECT

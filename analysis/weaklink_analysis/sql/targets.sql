@@ -10,7 +10,6 @@ FROM (
             },
             (s.parent <> 0, s.start_ns, s.span)
         ) AS target
-    FROM span_index AS s
-    SEMI JOIN due AS d ON s.trace = d.trace
+    FROM due_spans AS s
     GROUP BY s.trace
 )

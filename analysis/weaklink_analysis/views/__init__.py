@@ -30,15 +30,8 @@ MACROS = {
 }
 """Their parameters, in the order in which they can be created; those of `lake` serve the others."""
 
-TIMED_OPERATIONS = """
-    SELECT *, end_time AS "time" FROM lake.memory_operations WHERE end_time >= start_time
-    UNION ALL
-    SELECT *, start_time AS "time" FROM lake.memory_operations WHERE end_time < start_time
-"""
-"""The later of start and end, mostly the end, as a column of the table: files and parts of them are chosen by it."""
-
 FOUND_AT = {
-    "operations": TIMED_OPERATIONS,
+    "operations": "lake.memory_operations",
     "versions": "lake.memory_versions",
     "known": "lake.memory_versions",
     "derivations": "lake.derivations",

@@ -1,8 +1,8 @@
 {%- macro rounded(seconds) -%}CAST(format('{:.6f}', {{ seconds }}) AS DOUBLE){%- endmacro -%}
 {%- from 'finding_codes.jinja' import about_span, finding_codes with context -%}
 -- Grain: a code, a span and a memory (null: it is about the span). Of several records, the first counts.
-WITH RECURSIVE operations AS (
-    {{ at.operations }}
+WITH RECURSIVE operations AS NOT MATERIALIZED (
+    SELECT *, happened_at AS "time" FROM {{ at.operations }}
 ),
 {% include 'ways_back.sql' %},
 -- Grain: something that is wrong with a parent that a version names.
@@ -19,7 +19,8 @@ faults AS (
         v.environment,
         1
     FROM odd AS o
-    LEFT JOIN {{ at.known }} AS v
+    -- By one key first, by which rows are filtered where they are read.
+    LEFT JOIN (FROM {{ at.known }} SEMI JOIN (SELECT parent_id AS memory_id FROM odd) USING (memory_id)) AS v
         ON o.parent_id = v.memory_id AND o.environment <> v.environment AND o.parent_id <> o.child_id AND v.version = 1
     WHERE o.oddity = 'unresolved'
     UNION ALL
@@ -43,13 +44,14 @@ versions AS (
     FROM {{ at.versions }} AS v
     LEFT JOIN faulty AS f ON v.version_key = f.version_key
 ),
-decisions AS NOT MATERIALIZED (
-    SELECT *, decision_memory_id AS memory_id, 0 AS ordinal, start_time AS "time" FROM {{ at.decisions }}
-),
--- Grain: a memory that a decision names and nothing in its trace read.
-unread AS (
-    SELECT d.* EXCLUDE (memory_id), d.cited.memory_id AS memory_id, d.cited.version AS version
-    FROM (SELECT *, unnest(unread) AS cited FROM decisions) AS d
+-- Grain: a memory that a decision names and nothing in its trace read; null: the decision relied on none.
+decisions AS (
+    SELECT *, cited.memory_id AS memory_id, cited.version AS version, 0 AS ordinal, start_time AS "time"
+    FROM (
+        SELECT *, unnest(list_concat(unread, CASE WHEN len(memory_ids) = 0 THEN [NULL] END)) AS cited
+        FROM {{ at.decisions }}
+        WHERE len(memory_ids) = 0 OR len(unread) > 0
+    )
 ),
 found AS (
     {%- for source, codes in finding_codes.items() %}

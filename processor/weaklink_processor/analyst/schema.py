@@ -9,7 +9,7 @@ import duckdb
 
 from weaklink_processor.errors import BrokenStore
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 def check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
