@@ -1,10 +1,13 @@
 """The analyst's loop over a real queue, a real state and a real lake; only the fault is forced."""
 
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -12,8 +15,10 @@ import pytest
 from otlp import payload, write
 from weaklink_analysis.engine import JUDGED_TRACES
 from weaklink_processor import wiring
+from weaklink_processor.analyst import analyst as analyst_module
 from weaklink_processor.analyst.requests import DONE, ask, is_done
 from weaklink_processor.analyst.state import State
+from weaklink_processor.analyst.step import Done, Step
 from weaklink_processor.config import Config
 from weaklink_processor.config.analysing import Analysis
 from weaklink_processor.errors import Overloaded
@@ -129,6 +134,34 @@ def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: P
         ((judged,),) = catalogue.sql("SELECT count(*) FROM evaluations WHERE scope = 'trace'").fetchall()
     assert turns == [True, False]
     assert judged == 2 * JUDGED_TRACES + 1
+
+
+@pytest.mark.parametrize(("few", "rests"), [(1_000, True), (1, False)])
+def test_after_a_small_step_readers_have_the_machine(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch, *, few: int, rests: bool
+) -> None:
+    """For as long as it took; after a large one the analyst goes on at once."""
+    stop, apply, worked, rested = threading.Event(), Step.apply, [], []
+
+    def slow(step: Step, *arguments: Any, **more: Any) -> Done:
+        began = time.monotonic()
+        done = apply(step, *arguments, **more)
+        time.sleep(0.2)
+        worked.append(time.monotonic() - began)
+        return done
+
+    def wait(seconds: float) -> bool:
+        rested.append(seconds)
+        stop.set()
+        return True
+
+    monkeypatch.setattr(Step, "apply", slow)
+    monkeypatch.setattr(stop, "wait", wait)
+    monkeypatch.setattr(analyst_module, "FEW_SPANS", few)
+    with wiring._analyst(config, queue) as (analyst, _):
+        analyst._publish_seconds = 0.1
+        analyst.run(stop)
+    assert (rested[0] >= worked[0]) is rests
 
 
 def test_at_rest_nothing_is_written(config: Config, queue: QueueStore) -> None:

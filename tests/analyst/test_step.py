@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -16,6 +17,7 @@ from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.views import create_statements
+from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import LAKE_KEYS, Sent, Step
 from weaklink_processor.decode.batch import decode
@@ -256,6 +258,31 @@ def test_a_merge_that_fails_changes_nothing_and_is_tried_again_later(
     assert len(process.state.parts()) < len(parts)
     process.end()
     assert tables(tmp_path) == shown
+
+
+@pytest.mark.parametrize(("few", "caught_up", "rests"), [(1_000, True, True), (1_000, False, False), (1, True, False)])
+def test_more_is_merged_while_there_is_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, few: int, caught_up: bool, rests: bool
+) -> None:
+    """Behind a step of few spans with nothing waiting, and behind any other once nothing came for a while."""
+    asked: list[bool] = []
+    due = Lake.due
+
+    def noted(lake: Lake, *arguments: Any, resting: bool) -> list[merging.Merge]:
+        asked.append(resting)
+        return due(lake, *arguments, resting=resting)
+
+    monkeypatch.setattr(Lake, "due", noted)
+    monkeypatch.setattr(step_module, "FEW_SPANS", few)
+    process = Process(tmp_path)
+    (first, *_) = rows()
+    asked.clear()
+    process.step.apply([first], RECOGNISER.recognise(decode(first.requests)), NOW, caught_up=caught_up)
+    process.step.publish()
+    process.step.settle(NOW)
+    process.step.settle(NOW + step_module.TIDY_PAUSE)
+    process.end()
+    assert asked == [rests, True]
 
 
 def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Shelf:
 
     def merge(self) -> None:
         """Merge what is due, if anything is."""
-        if merge := self.lake.due(self.parts, DAY):
+        for merge in self.lake.due(self.parts, DAY):
             self.parts = [*(part for part in self.parts if part not in merge.parts), self.lake.merge(merge)]
 
     def read(self) -> dict[int, str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from weaklink_processor.lake.merging import (
     LARGE_ROWS,
     SMALL_PARTS,
     SMALL_ROWS,
+    TINY_ROWS,
     Merge,
     due,
     whole,
@@ -87,6 +89,31 @@ def test_deltas_are_merged_earlier_while_nothing_waits() -> None:
     assert due("decisions", table, TODAY) is None
     assert due("decisions", table, TODAY, resting=True) == Merge("decisions", tuple(table.parts), base=True)
     assert due("decisions", replace(table, parts=[base, part(1, 2 * DELTA_ROWS)]), TODAY, resting=True) is None
+
+
+@pytest.mark.parametrize("rows", [1, 300, TINY_ROWS, SMALL_ROWS])
+def test_a_reader_finds_few_deltas_while_nothing_waits(rows: int) -> None:
+    """A thousand publications: a table has few parts at any time, and merging costs what a few publications do."""
+    parts = [replace(part(0, 10_000 * SMALL_ROWS, kind="base"), base=True)]
+    published = written = most = 0
+    for number in range(1, 1_000):
+        parts.append(part(number, rows))
+        published += max(rows, TINY_ROWS)
+        if merge := due("decisions", TableParts(("id",), parts), TODAY, resting=True):
+            assert not merge.base
+            parts = merged(parts, merge)
+            written += max(parts[-1].rows, TINY_ROWS)
+        most = max(most, len(parts))
+    assert most <= 10
+    assert written <= 10 * published
+
+
+def test_an_ended_day_is_one_part_while_nothing_waits() -> None:
+    """There is time then to leave fewer parts than otherwise."""
+    parts = [part(number, SMALL_ROWS) for number in range(DAY_PARTS)]
+    tomorrow = TODAY + timedelta(days=1)
+    assert due("spans", TableParts(parts=parts), tomorrow) is None
+    assert due("spans", TableParts(parts=parts), tomorrow, resting=True) == Merge("spans", tuple(parts), base=False)
 
 
 def test_very_large_parts_are_not_made() -> None:

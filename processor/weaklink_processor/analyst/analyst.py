@@ -10,7 +10,7 @@ import structlog
 
 from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
-from weaklink_processor.analyst.step import Step
+from weaklink_processor.analyst.step import FEW_SPANS, Step
 from weaklink_processor.analyst.watch import Watch
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore, Row
@@ -62,6 +62,8 @@ class Analyst:
         self._batch_bytes = batch_bytes
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
+        self._few = True
+        """Whether the last rows held fewer than FEW_SPANS: readers then have the machine for as long as these took."""
         self._released = 0
         self._behind: datetime | None = None
         """When the last row was received that is applied, while others wait behind it."""
@@ -71,8 +73,9 @@ class Analyst:
         while not stop.is_set():
             started = time.monotonic()
             waiting = self._turn()
+            worked = time.monotonic() - started
             if not waiting:
-                stop.wait(self._publish_seconds - (time.monotonic() - started))
+                stop.wait(max(self._publish_seconds - worked, worked if self._few else 0))
         deadline = time.monotonic() + DRAIN_SECONDS
         try:
             while time.monotonic() < deadline and self._apply_next() is not None:
@@ -162,6 +165,7 @@ class Analyst:
             log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
             self._set_apart(rows)
             return
+        self._few = done.spans < FEW_SPANS
         self._caution.after()
         self._publish()
         self._release_applied()

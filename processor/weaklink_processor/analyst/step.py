@@ -33,6 +33,9 @@ from weaklink_processor.queue.store import Row
 GRACE = timedelta(minutes=10)
 """How long superseded parts stay for readers that still list them."""
 
+FEW_SPANS = 1_000
+"""A step of fewer is hardly more than its fixed cost."""
+
 TIDY_PAUSE = timedelta(minutes=1)
 """How often, without anything new to publish, it is looked for what has become too old."""
 
@@ -101,7 +104,7 @@ class Step:
         self._departure = Departure(state, engine, lake, retention, count_departed)
         self._tidy_at: datetime | None = None
         self._resting = False
-        """Whether nothing waited behind the last row that was applied."""
+        """Whether there is time to merge more: nothing waited behind the last rows, which were few or are long past."""
 
     @property
     def offset(self) -> int:
@@ -143,9 +146,10 @@ class Step:
             self._absorb(batch, applied, rows[-1].received_at)
             self._write_changes(ABSORBED, applied.seq, now.date())
             revisions = self._evaluate(now if caught_up else rows[-1].received_at)
-            verdicts = self._finish(applied, now)
+            verdicts = self._finish(applied, now, revisions)
         self._engine.end()
-        self._applied, self._published, self._resting = applied, False, caught_up
+        self._applied, self._published = applied, False
+        self._resting = caught_up and len(batch) < FEW_SPANS
         return Done(len(batch), revisions, verdicts)
 
     def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
@@ -158,7 +162,7 @@ class Step:
         with self._state.transaction():
             self._start()
             revisions = self._evaluate(now, quiet)
-            verdicts = self._finish(applied, now)
+            verdicts = self._finish(applied, now, revisions)
         self._engine.end()
         self._applied, self._published = applied, False
         return Done(0, revisions, verdicts)
@@ -189,10 +193,9 @@ class Step:
         self._writing.append(self._aside.submit(self._lake.append, table, rows, seq=seq, day=day))
 
     def _write_changes(self, tables: Sequence[Published], seq: int, day: date) -> None:
-        for name in (table.name for table in tables):
+        for name in (table.name for table in tables if self._engine.has_changed(table.name)):
             changed, removed = self._engine.changes(name), self._engine.removals(name)
-            if len(changed) or len(removed):
-                self._writing.append(self._aside.submit(self._lake.delta, name, changed, removed, seq=seq, day=day))
+            self._writing.append(self._aside.submit(self._lake.delta, name, changed, removed, seq=seq, day=day))
 
     def _without_own(self, batch: Recognised, origin: Sequence[int]) -> Recognised:
         """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
@@ -224,10 +227,10 @@ class Step:
             self._state.issue([_issued(evaluation) for evaluation in self._engine.revised(self._scopes)])
         return revisions
 
-    def _finish(self, applied: Applied, now: datetime) -> Mapping[tuple[str, str], int]:
+    def _finish(self, applied: Applied, now: datetime, revised: int) -> Mapping[tuple[str, str], int]:
         self._write_changes(EVALUATED, applied.seq, now.date())
-        revisions = self._engine.revisions()
-        if len(revisions):
+        revisions = self._engine.revisions() if revised else None
+        if revisions:
             self._write("evaluation_history", revisions, applied.seq, now.date())
         self._state.add_parts(writing.result() for writing in self._writing)
         self._writing.clear()
@@ -235,7 +238,7 @@ class Step:
         if self._sent:
             sent = self._sent()
             self._state.prune(sent.outbox_seq, sent.queue_offset)
-        return _verdicts(revisions)
+        return _verdicts(revisions) if revisions else {}
 
     def _fingerprints(self, row_ids: Sequence[int]) -> dict[int, str]:
         if not row_ids:
@@ -282,8 +285,9 @@ class Step:
             except BaseException:
                 self._published = False
                 raise
-        waiting = self._upkeep.done or self._tidy_at is None or now >= self._tidy_at
-        if publishing or (self._published and waiting):
+        idle = self._tidy_at is None or now >= self._tidy_at
+        self._resting |= idle
+        if publishing or (self._published and (idle or self._upkeep.done)):
             self._tidy(now)
 
     def ask_to_compact(self) -> None:

@@ -1,4 +1,4 @@
-"""Merging of the lake's parts, beside the steps: one merge at a time, whose result counts from a later commit on."""
+"""Merging of the lake's parts, beside the steps: a merge of each table, whose results count from a later commit on."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -27,21 +27,21 @@ class Upkeep:
     def __init__(self, state: State, lake: Lake) -> None:
         self._state, self._lake = state, lake
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
-        self._running: tuple[Merge, Future[Part]] | None = None
+        self._running: list[tuple[Merge, Future[Part]]] = []
         self._resume_at: datetime | None = None
         self._asked_upto = NOTHING_ASKED
 
     def begin(self, now: datetime, *, resting: bool) -> None:
-        """Begin the merge that is due, if any, unless one is under way or failed a short while ago.
+        """Begin the merges that are due, one after the other, unless some are under way or failed a short while ago.
 
         `resting`: nothing waits to be analysed, so there is time for more.
         """
         if self._running or (self._resume_at and now < self._resume_at):
             return
         today = (now - DAY_END).date()
-        if merge := self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting):
-            self._running = merge, self._pool.submit(self._lake.merge, merge)
-        else:
+        merges = self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting)
+        self._running = [(merge, self._pool.submit(self._lake.merge, merge)) for merge in merges]
+        if not merges:
             self._asked_upto = NOTHING_ASKED
 
     def ask(self, upto: int) -> None:
@@ -56,32 +56,34 @@ class Upkeep:
     @property
     def idle(self) -> bool:
         """Whether no merge is under way, nor waits to be adopted."""
-        return self._running is None
+        return not self._running
 
     @property
     def done(self) -> bool:
-        """Whether a merge waits to be adopted."""
-        return self._running is not None and self._running[1].done()
+        """Whether merges wait to be adopted."""
+        return bool(self._running) and all(writing.done() for _, writing in self._running)
 
     def adopt(self, now: datetime) -> bool:
-        """Within a transaction: let the merged part count in place of its sources; whether there was one."""
-        if self._running is None or not self.done:
+        """Within a transaction: let merged parts count in place of their sources; whether there were any."""
+        if not self.done:
             return False
-        (merge, writing), self._running = self._running, None
-        if error := writing.exception():
-            log.error("parts could not be merged", table=merge.table, parts=len(merge.parts), exc_info=error)
-            self._resume_at = now + PAUSE
-            return False
-        self._state.supersede(merge.parts, now)
-        self._state.add_parts([writing.result()])
-        return True
+        finished, self._running = self._running, []
+        adopted = False
+        for merge, writing in finished:
+            if error := writing.exception():
+                log.error("parts could not be merged", table=merge.table, parts=len(merge.parts), exc_info=error)
+                self._resume_at = now + PAUSE
+                continue
+            self._state.supersede(merge.parts, now)
+            self._state.add_parts([writing.result()])
+            adopted = True
+        return adopted
 
     def wait(self) -> bool:
-        """Wait for the merge under way; whether there was one."""
-        if self._running is None:
-            return False
-        self._running[1].exception()
-        return True
+        """Wait for the merges under way; whether there were any."""
+        for _, writing in self._running:
+            writing.exception()
+        return bool(self._running)
 
     def close(self) -> None:
         """Stop; twice is fine."""

@@ -42,8 +42,8 @@ class Lake:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
         return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
 
-    def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> Merge | None:
-        """What is to be merged next of all these parts; None for nothing.
+    def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> list[Merge]:
+        """What is to be merged next of all these parts: a merge of a table at most.
 
         `upto`: parts of publications up to this one are to become as few as can be. `resting`: there is time for more.
         """
@@ -52,7 +52,7 @@ class Lake:
         merges = (
             whole(name, table, upto) or due(name, table, today, resting=resting) for name, table in tables.items()
         )
-        return next(filter(None, merges), None)
+        return [merge for merge in merges if merge]
 
     def merge(self, merge: Merge) -> Part:
         """Write the one part that takes the place of others. What those hold and nothing else is in it."""

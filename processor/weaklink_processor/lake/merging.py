@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, takewhile
 from operator import attrgetter
 from pathlib import Path
 
@@ -28,6 +28,8 @@ DELTA_ROWS = 4 * SMALL_ROWS
 RESTING = 4
 """So many times fewer are left while nothing waits to be analysed: readers have a third of the work, and a row is
 written five times, not twice, at about a CPU-us each."""
+TINY_ROWS = 4_096
+"""What a part with fewer rows costs, to write or to read, does not depend on how many they are."""
 SMALL_PARTS = 40
 """So many small parts of a table are merged into one."""
 MIDDLE_PARTS = 400
@@ -74,13 +76,14 @@ def due(name: str, table: TableParts, today: date, *, resting: bool = False) -> 
     that is over, or many that are alike.
     """
     if not table.key:
-        return next((Merge(name, crowd, base=False) for crowd in _crowds(table.parts, today)), None)
+        crowd = max(_crowds(table.parts, today, resting=resting), key=len, default=())
+        return Merge(name, crowd, base=False) if crowd else None
     deltas = [part for part in table.parts if not part.base]
     base_rows = sum(part.rows for part in table.parts if part.base)
     if sum(part.rows for part in deltas) > max(DELTA_ROWS, base_rows) // (RESTING if resting else 1):
         return Merge(name, tuple(table.parts), base=True)
-    small = [part for part in deltas if part.rows < SMALL_ROWS]
-    return Merge(name, tuple(small), base=False) if len(small) >= SMALL_PARTS else None
+    small = _alike(deltas) if resting else [part for part in deltas if part.rows < SMALL_ROWS]
+    return Merge(name, tuple(small), base=False) if len(small) >= (RESTING if resting else SMALL_PARTS) else None
 
 
 def whole(name: str, table: TableParts, upto: int) -> Merge | None:
@@ -115,14 +118,27 @@ def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
             yield from file.iter_batches(BATCH_ROWS, use_threads=False)
 
 
-def _crowds(parts: Sequence[Part], today: date) -> Iterator[tuple[Part, ...]]:
+def _alike(deltas: Sequence[Part]) -> list[Part]:
+    """The smallest, up to one that is much larger than all of them.
+
+    Where these are merged, what is left grows fourfold from part to part: they are few, and a row is written again as
+    many times as there are parts.
+    """
+    by_size = sorted(deltas, key=attrgetter("rows"))
+    before = accumulate(part.rows for part in by_size)
+    alike = (part.rows <= max(TINY_ROWS, RESTING * rows) for part, rows in zip(by_size[1:], before, strict=False))
+    return by_size[: 1 + sum(takewhile(bool, alike))]
+
+
+def _crowds(parts: Sequence[Part], today: date, *, resting: bool) -> Iterator[tuple[Part, ...]]:
+    fewer = RESTING if resting else 1
     for day, own in _by_day(parts):
         if day < today:
-            if len(own) > DAY_PARTS:
+            if len(own) > DAY_PARTS // fewer:
                 yield _bounded(own)
             continue
         small = tuple(part for part in own if part.rows < SMALL_ROWS)
-        if len(small) >= SMALL_PARTS:
+        if len(small) >= max(2, SMALL_PARTS // fewer):
             yield small
         if len(own) - len(small) >= MIDDLE_PARTS:
             yield _bounded(tuple(part for part in own if part not in small))
