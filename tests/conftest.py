@@ -2,17 +2,26 @@
 
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import small_disk as disks
+from turns import turn
 
 
 def pytest_configure() -> None:
     """Have Ctrl-C reach what tests start, also where a shell's background job, whose children ignore it, runs them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have tests that are marked `alone` run beside no other; the wait is not part of a test's time."""
+    with turn(alone=item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 @pytest.fixture

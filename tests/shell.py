@@ -2,13 +2,28 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from forked import forked
 
 PROGRAM = (sys.executable, "-m", "weaklink_processor")
 
 
 def weaklink(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PROGRAM, *map(str, arguments)], input=stdin, cwd=cwd, capture_output=True, check=False)
+    """Run it forked: the same, but for its imports."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        code = forked().run([*map(str, arguments)], cwd, (given, out, err))
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
+
+
+def started(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run it all as it is, imports too."""
+    return subprocess.run([*PROGRAM, *map(str, arguments)], cwd=cwd, capture_output=True, check=False)
 
 
 def refused(*arguments: str | Path, cwd: Path | None = None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shell import printed
 from weaklink_processor.queue import framing
-from weaklink_service import Service, tables, wait_until
+from weaklink_service import Publication, Service, publication, tables, wait_until
 
 Tables = Mapping[str, Sequence[tuple[object, ...]]]
 
@@ -22,8 +22,12 @@ def undisturbed(requests: Sequence[bytes], folder: Path) -> Tables:
 def wait_for_tables(service: Service, expected: Tables, patience: float = 30) -> None:
     """Return once the service's tables equal these; the first table that never does is shown."""
 
+    seen: Publication | None = None
+
     def caught_up() -> bool:
-        return tables(service.data_dir) == expected
+        nonlocal seen
+        before, seen = seen, publication(service.data_dir)  # what was published before is not read again
+        return seen != before and tables(service.data_dir) == expected
 
     try:
         wait_until(caught_up, "equal tables", patience)

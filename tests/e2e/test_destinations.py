@@ -22,7 +22,7 @@ from weaklink_processor.config import Config
 from weaklink_processor.queue.store import QueueStats
 from weaklink_service import SENT, Service, wait_until
 
-SETTLED_SECONDS = 6.0
+SETTLED_SECONDS = 2.0
 """More than the quiet period after which a trace is judged, and a turn of the analyst."""
 
 QUICKLY = {"initial_interval": 0.2, "max_interval": 0.5}

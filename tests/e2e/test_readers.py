@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 import e2e.reader
 from e2e.clients import grpc_export
 from e2e.workload import bulk
@@ -18,8 +20,7 @@ from weaklink_service import Service, wait_until
 
 SPANS, SPANS_A_REQUEST = 100_000, 500
 SPANS_A_SECOND = 10_000
-MOST_BEHIND_SECONDS = 6.0
-"""Beside another test on the same two cores; alone it is 2 to 3."""
+MOST_BEHIND_SECONDS = 3.0
 ATTEMPTS = 3
 PRODUCT_SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": "5", "WEAKLINK_ANALYSIS__PUBLISH_INTERVAL": "1"}
 """The defaults, not those that make tests fast."""
@@ -30,8 +31,9 @@ Acknowledged = tuple[float, int]
 """When, and how many spans by then."""
 
 
+@pytest.mark.alone
 def test_readers_keep_up(tmp_path: Path) -> None:
-    """Three processes query without an error, see counts that never fall, and are at most a few seconds behind.
+    """Three processes query without an error, see counts that never fall, and are at most 3 s behind.
 
     Other programs on the machine can only add to how far behind an answer is, so what counts is the best of few runs.
     """

@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 import pytest
 
-from shell import printed, refused, weaklink
+from shell import printed, refused, started
 from weaklink_processor.cli import COMMANDS, main
 from weaklink_processor.sources import load_config
 
@@ -12,7 +12,9 @@ from weaklink_processor.sources import load_config
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
     """--help works for each command, hidden ones too."""
-    assert printed(command, "--help").startswith(f"Usage: python -m weaklink_processor {command}")
+    done = started(command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().startswith(f"Usage: python -m weaklink_processor {command}")
 
 
 def test_help_lists_what_users_call() -> None:
@@ -55,4 +57,4 @@ def test_a_switch_is_on_or_not_given(arguments: list[str], given: object) -> Non
 def test_the_installed_program_is_the_same() -> None:
     """`weaklink` is on the path of the environment that it is installed in."""
     assert Path(sys.executable).with_name("weaklink").exists()
-    assert weaklink("--version").stdout.startswith(b"python -m weaklink_processor, version")
+    assert started("--version").stdout.startswith(b"python -m weaklink_processor, version")
