@@ -27,6 +27,7 @@ class LakeFolder:
 
     def publish(self, memory_id: str, confidence: float) -> None:
         rows = pa.table({"memory_id": [memory_id], "effective_confidence": [confidence]}, schema=SCHEMA)
+        rows = rows.append_column("known", pa.array([False]))
         gone = pa.table({"memory_id": pa.array([], pa.string())})
         self._parts.append(self._lake.delta("memories", rows, gone, seq=len(self._parts), day=DAY))
         self._lake.publish(self._parts)

@@ -34,19 +34,35 @@ class Published:
 
     name: str
     key: tuple[str, ...]
+    new: str
+    """Of a changed row: whether certainly no row of its key was published before. Numbers in keys only grow."""
 
 
 ABSORBED = (
-    Published("memory_operations", ("row_id", "ordinal")),
-    Published("memory_versions", ("version_key",)),
-    Published("derivations", ("child_key", "parent_name_key")),
+    Published("memory_operations", ("row_id", "ordinal"), "row_id >= (SELECT min(row_id) FROM fresh)"),
+    Published("memory_versions", ("version_key",), "version_key >= (SELECT min(version_key) FROM new_versions)"),
+    Published(
+        "derivations", ("child_key", "parent_name_key"), "child_key >= (SELECT min(version_key) FROM new_versions)"
+    ),
 )
 """What changes with the spans."""
 
-EVALUATED = (Published("decisions", ("trace_id", "span_id")), Published("evaluations", ("evaluation_key",)))
+EVALUATED = (
+    Published(
+        "decisions",
+        ("trace_id", "span_id"),
+        "trace_id NOT IN (SELECT replace(CAST(trace AS VARCHAR), '-', '') FROM known_decisions)",
+    ),
+    Published(
+        "evaluations",
+        ("evaluation_key",),
+        "evaluation_key >= (SELECT min(evaluation_key) FROM judged_evaluations WHERE revised AND revision = 1)",
+    ),
+)
 """What changes when traces are judged."""
 
 PUBLISHED = ABSORBED + EVALUATED
+_BY_NAME = {table.name: table for table in PUBLISHED}
 
 JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
@@ -162,13 +178,16 @@ class Engine:
         return any(self._db.count(f"{way}_{table}") for way in ("changed", "removed"))
 
     def changes(self, table: str) -> pa.Table:
-        """The rows of a published table that are new or changed since the last `absorb` and `evaluate`."""
-        return self._db.arrow(self._models.text(table, changed=f"changed_{table}"))
+        """The rows of a published table that are new or changed since the last `absorb` and `evaluate`.
+
+        With a column more, `known`: whether there may have been a row of the same key before.
+        """
+        rows, new = self._models.text(table, changed=f"changed_{table}"), _BY_NAME[table].new
+        return self._db.arrow(f"SELECT *, coalesce(NOT ({new}), TRUE) AS known FROM ({rows})")
 
     def removals(self, table: str) -> pa.Table:
         """The keys of rows of a published table that ceased to be."""
-        (key,) = (", ".join(published.key) for published in PUBLISHED if published.name == table)
-        return self._db.arrow(f"SELECT {key} FROM removed_{table}")
+        return self._db.arrow(f"SELECT {', '.join(_BY_NAME[table].key)} FROM removed_{table}")
 
     def snapshot(self, table: str) -> pa.Table:
         """All rows of a published table."""

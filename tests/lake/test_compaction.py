@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
@@ -81,7 +82,8 @@ def _scattered(life: Life) -> None:
             begin, end = (len(rows) * at // each for at in (number, number + 1))
             if LAKE_KEYS[name]:  # most rows come twice
                 slice_ = rows.slice(begin, max(2 * (end - begin), 1))
-                parts.append(lake.delta(name, slice_, slice_.select([]).slice(0, 0), seq=applied.seq, day=day))
+                changed = slice_.append_column("known", pa.repeat(pa.scalar(value=True), len(slice_)))
+                parts.append(lake.delta(name, changed, slice_.select([]).slice(0, 0), seq=applied.seq, day=day))
             else:
                 parts.append(lake.append(name, rows.slice(begin, end - begin), seq=applied.seq, day=day))
     with life.state.transaction():

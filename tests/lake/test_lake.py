@@ -34,6 +34,7 @@ class Shelf:
         self.folder = folder
         self.lake = Lake(folder, KEYS, VIEWS)
         self.seq = 1
+        self.keys: set[int] = set()
         self.parts: list[Part] = [
             self.lake.append("spans", SPANS.empty_table(), seq=1, day=DAY),
             self.lake.base("things", THINGS.empty_table(), seq=1, day=DAY),
@@ -43,6 +44,8 @@ class Shelf:
         """Publish a delta."""
         self.seq += 1
         rows = pa.table({"key": list(changed), "value": list(changed.values())}, schema=THINGS)
+        rows = rows.append_column("known", pa.array([key in self.keys for key in changed], pa.bool_()))
+        self.keys = (self.keys | changed.keys()) - removed
         gone = pa.table({"key": pa.array(sorted(removed), pa.int64())})
         self.parts.append(self.lake.delta("things", rows, gone, seq=self.seq, day=DAY))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 import structlog
 
-from weaklink_processor.lake.reading import TableParts, rows_sql
+from weaklink_processor.lake.reading import MARKS, TableParts, rows_sql
 
 OWN = """
     SELECT 'VIEW', schema_name, view_name FROM duckdb_views() WHERE NOT internal
@@ -65,7 +65,7 @@ class Catalogue:
         self._written = views
 
     def _view(self, table: TableParts) -> str:
-        columns = "* EXCLUDE (_seq, _removed)" if table.key else "*"
+        columns = f"* EXCLUDE ({', '.join(MARKS)})" if table.key else "*"
         return f"SELECT {columns} FROM ({rows_sql(self._lake, table)})"
 
     def _copied_to(self, aside: Path) -> duckdb.DuckDBPyConnection:

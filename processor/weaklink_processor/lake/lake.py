@@ -34,13 +34,22 @@ class Lake:
         return self._writer.write(table, rows, seq=seq, day=day)
 
     def delta(self, table: str, changed: pa.Table, removed: pa.Table, *, seq: int, day: date) -> Part:
-        """Write the rows of a table that are new or changed, and the keys of those that are gone."""
-        stamped = [_stamp(changed, seq, removed=False), _stamp(removed, seq, removed=True)]
+        """Write the rows of a table that are new or changed, and the keys of those that are gone.
+
+        `changed` has a column more, `known`: whether there may be a row of the same key already.
+        """
+        known = changed.column("known")
+        stamped = [
+            _stamp(changed.drop_columns("known"), seq, replaces=known, removed=False),
+            _stamp(removed, seq, replaces=True, removed=True),
+        ]
         return self._writer.write(table, pa.concat_tables(stamped, promote_options="default"), seq=seq, day=day)
 
     def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
-        return self._writer.write(table, _stamp(rows, seq, removed=False), seq=seq, day=day, kind="base", base=True)
+        return self._writer.write(
+            table, _stamp(rows, seq, replaces=False, removed=False), seq=seq, day=day, kind="base", base=True
+        )
 
     def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> list[Merge]:
         """What is to be merged next of all these parts: a merge of a table at most.
@@ -115,7 +124,9 @@ class Lake:
             self._writer.remove(path)
 
 
-def _stamp(rows: pa.Table, seq: int, *, removed: bool) -> pa.Table:
-    count = rows.num_rows
-    stamped = rows.append_column("_seq", pa.repeat(pa.scalar(seq, pa.int64()), count))
-    return stamped.append_column("_removed", pa.repeat(pa.scalar(removed, pa.bool_()), count))
+def _stamp(rows: pa.Table, seq: int, *, replaces: bool | pa.ChunkedArray, removed: bool) -> pa.Table:
+    marks = {"_seq": pa.scalar(seq, pa.int64()), "_replaces": replaces, "_removed": removed}
+    for name, mark in marks.items():
+        column = mark if isinstance(mark, pa.ChunkedArray) else pa.repeat(mark, len(rows))
+        rows = rows.append_column(name, column)
+    return rows

@@ -1,7 +1,7 @@
 """Parquet parts: written aside, fsynced, renamed into `lake/<table>/date=YYYY-MM-DD/`, and never changed after.
 
-A part of a table whose rows can change later carries two more columns: `_seq`, the publication
-(newest row a key counts), and `_removed`, a tombstone for its key.
+A part of a table whose rows can change later carries three more columns: `_seq`, the publication (newest row a key
+counts), `_replaces`, whether an older row of its key may be elsewhere, and `_removed`, a tombstone for its key.
 """
 
 import os

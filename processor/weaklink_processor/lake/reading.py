@@ -9,6 +9,9 @@ from weaklink_processor.lake.parts import Part
 TOMBSTONES = "superseded_spans"
 """The table of row ids of spans that another with the same ids replaced."""
 
+MARKS = ("_seq", "_replaces", "_removed")
+"""The columns that a part of a table whose rows can change has besides its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableParts:
@@ -30,7 +33,7 @@ def by_table(parts: Sequence[Part], keys: Mapping[str, tuple[str, ...]]) -> dict
 
 
 def rows_sql(lake: Path, table: TableParts) -> str:
-    """A SELECT of the table's rows as they are now, with `_seq` and `_removed` where rows can change."""
+    """A SELECT of the table's rows as they are now, with the MARKS where rows can change."""
     if not table.key:
         replaced = f" WHERE row_id NOT IN (SELECT row_id FROM {_read(lake, table.tombstones)})"
         return f"SELECT * FROM {_read(lake, table.parts)}{replaced if table.tombstones else ''}"
@@ -39,22 +42,27 @@ def rows_sql(lake: Path, table: TableParts) -> str:
     deltas = [part for part in table.parts if not part.base and part.seq > newest_base]
     if not deltas:
         return f"SELECT * FROM {_read(lake, bases)}"
-    keys = ", ".join(table.key)
-    return (
-        f"SELECT * FROM {_read(lake, bases)} ANTI JOIN (SELECT {keys} FROM {_read(lake, deltas)}) USING ({keys}) "
-        f"UNION ALL BY NAME SELECT * FROM ({newest_sql(lake, deltas, table.key)}) WHERE NOT _removed"
+    there = (
+        f"SELECT * FROM {_read(lake, bases)} UNION ALL BY NAME SELECT * FROM {_read(lake, deltas)} WHERE NOT _removed"
     )
+    return _newest(f"({there})", _read(lake, deltas), table.key)
 
 
 def newest_sql(lake: Path, deltas: Sequence[Part], key: Sequence[str]) -> str:
-    """A SELECT of the newest row of each key, tombstones among them. A filter on it reaches the files.
+    """A SELECT of the newest row of each key, tombstones among them, and some older rows that these hide."""
+    return _newest(_read(lake, deltas), _read(lake, deltas), key)
 
-    Few keys are there twice: to leave out their older rows takes less than to look each row up among the newest.
+
+def _newest(rows: str, deltas: str, key: Sequence[str]) -> str:
+    """Rows that none of the deltas replaces. A filter on them reaches the files.
+
+    Few rows replace others, and they are marked: to leave out what they replace takes less than to look each row up
+    among the newest.
     """
-    keys, rows = ", ".join(key), _read(lake, deltas)
-    again = f"SELECT {keys}, max(_seq) AS newest FROM {rows} GROUP BY {keys} HAVING count(*) > 1"
+    keys = ", ".join(key)
+    newest = f"SELECT {keys}, max(_seq) AS newest FROM {deltas} WHERE _replaces GROUP BY {keys}"
     older = " AND ".join(f"r.{column} = n.{column}" for column in key)
-    return f"SELECT r.* FROM {rows} AS r ANTI JOIN ({again}) AS n ON {older} AND r._seq < n.newest"
+    return f"SELECT r.* FROM {rows} AS r ANTI JOIN ({newest}) AS n ON {older} AND r._seq < n.newest"
 
 
 def _read(lake: Path, parts: Sequence[Part]) -> str:
