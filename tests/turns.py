@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+TIMED = pytest.mark.flaky(reruns=3)
+"""For a test of how long something takes: others on the machine can only add to it, so the best of few runs counts."""
+
 FOLDER = Path(tempfile.gettempdir()) / f"weaklink-tests-{os.getuid()}"
 WITHIN = "TEST_WITHIN_ANOTHER"
 """Set for a pytest that a test starts: it is part of that test's turn."""

@@ -17,6 +17,7 @@ from otlp import S, payload
 from receive.harness import PROTOBUF
 from sink import OtlpSink
 from small_disk import SmallDisk
+from turns import TIMED
 from weaklink_processor.queue.store import QueueStore
 from weaklink_service import Service, wait_until
 
@@ -97,6 +98,7 @@ def test_a_full_queue(tmp_path: Path, setting: str, bound: str, complaint: str) 
         wait_for_tables(service, undisturbed(requests, tmp_path))
 
 
+@TIMED
 def test_a_queue_that_takes_too_long(tmp_path: Path) -> None:
     """While the queue cannot be written to both doors say after `queue.max_wait` when to come back."""
     request = payload([S(1, 1)])

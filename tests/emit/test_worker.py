@@ -15,6 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from structlog.testing import capture_logs
 
 from sink import OtlpSink
+from turns import TIMED
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow, SpanKey
 from weaklink_processor.emit.retry import Backoff
@@ -125,7 +126,7 @@ def start(sink: OtlpSink, sources: Sources) -> Iterator[Start]:
         worker.stop(1.0)
 
 
-def until(reached: Callable[[], bool], seconds: float = 10.0) -> None:
+def until(reached: Callable[[], bool], seconds: float = 30.0) -> None:
     """Wait for a condition; fail if it does not come."""
     end = time.monotonic() + seconds
     while not reached():
@@ -292,6 +293,7 @@ def test_idle_is_a_read_a_poll(sources: Sources, start: Start) -> None:
     assert 2 <= sources.reads <= 7
 
 
+@TIMED
 def test_stop_sends_what_is_left(sink: OtlpSink, sources: Sources, start: Start) -> None:
     """Rows that were ready at the stop are still sent within the drain time."""
     sink.delay = 0.05
@@ -305,6 +307,7 @@ def test_stop_sends_what_is_left(sink: OtlpSink, sources: Sources, start: Start)
     assert len(sink.requests) == 21
 
 
+@TIMED
 @pytest.mark.parametrize("down", ["refuses", "gone"])
 def test_stop_does_not_wait_for_a_destination_that_is_away(
     sink: OtlpSink, sources: Sources, start: Start, down: str
@@ -324,6 +327,7 @@ def test_stop_does_not_wait_for_a_destination_that_is_away(
     assert worker.stats().failed == 0
 
 
+@TIMED
 def test_stop_ends_within_the_drain_time_though_calls_hang(sink: OtlpSink, sources: Sources, start: Start) -> None:
     """A destination that takes a request and never answers is hung up on."""
     sink.delay = 5.0
@@ -337,6 +341,7 @@ def test_stop_ends_within_the_drain_time_though_calls_hang(sink: OtlpSink, sourc
     assert sources.progress("forward") == 0
 
 
+@TIMED
 def test_stop_twice_and_without_a_start(sink: OtlpSink, sources: Sources) -> None:
     """Both do nothing, at once."""
     began = time.monotonic()

@@ -12,6 +12,7 @@ import pytest
 
 import supervised_child
 from supervised_child import events
+from turns import TIMED
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 from weaklink_processor.supervise.child import ChildSpec, described
@@ -104,6 +105,7 @@ async def test_exit_code_2_later_on_is_a_crash(tmp_path: Path) -> None:
         await until(lambda: running.starts("refuse-later") >= 3)
 
 
+@TIMED
 @pytest.mark.anyio
 async def test_a_child_that_does_not_end_is_killed(tmp_path: Path) -> None:
     """The end is bounded; those that end in time are not cut short by one that does not."""

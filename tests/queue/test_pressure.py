@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from stores import GatedStore
+from turns import TIMED
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
 from weaklink_processor.queue.writer import Patience, QueueWriter
@@ -93,6 +94,7 @@ async def test_too_much_waiting_is_overload(
     await writer.stop()
 
 
+@TIMED
 async def test_nothing_waits_for_a_slow_disk_for_ever(gated: GatedStore) -> None:
     """After `max_seconds` a client is told to come back; what it sent still counts, becomes durable, and is known."""
     writer = QueueWriter(gated, patience=Patience(max_bytes=10, max_seconds=0.2), duplicate_window_seconds=60)

@@ -15,6 +15,7 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from receive.harness import ANY_PORTS, GOOD, Receiver, running
+from turns import TIMED
 from weaklink_processor.errors import UsageError
 from weaklink_processor.receive.credentials import Credentials
 from weaklink_processor.receive.grpc_server import GrpcServer
@@ -145,6 +146,7 @@ def test_what_is_under_way_is_finished() -> None:
         assert is_free(str(receiver.bound.grpc))
 
 
+@TIMED
 def test_a_stop_does_not_wait_for_ever() -> None:
     """A request that does not end within the grace is given up, and its client told to come back."""
     with ThreadPoolExecutor(2) as clients:
