@@ -49,7 +49,7 @@ def rows_sql(lake: Path, table: TableParts) -> str:
 
 
 def newest_sql(lake: Path, deltas: Sequence[Part], key: Sequence[str]) -> str:
-    """A SELECT of the newest row of each key, tombstones among them, and some older rows that these hide."""
+    """A SELECT of the newest row of each key, and of tombstones, which hide rows in other parts."""
     return _newest(_read(lake, deltas), _read(lake, deltas), key)
 
 
