@@ -6,9 +6,14 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import small_disk as disks
 from turns import turn
+
+# How long an example takes says more of what else runs on the machine; a test that hangs is ended as any other is.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 def pytest_configure() -> None:

@@ -160,7 +160,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[float], list[list[int]], list[list[int
 
 
 @given(crowd_of(graphs()))
-@settings(max_examples=20 // CROWD, deadline=None)
+@settings(max_examples=20 // CROWD)
 def test_hop_vectors_equal_the_walk(crowd: list[tuple[list[float], list[list[int]], list[list[int]]]]) -> None:
     """For any derivations, in any order and batching, the kept vectors say what a walk over ancestors says."""
     expected: dict[str, tuple[object, ...]] = {}
@@ -205,7 +205,7 @@ def histories(draw: st.DrawFn) -> list[S]:
 
 
 @given(crowd_of(histories()), st.sampled_from([None, 0.3]), st.randoms(use_true_random=False))
-@settings(max_examples=20 // CROWD, deadline=None)
+@settings(max_examples=20 // CROWD)
 def test_tables_depend_on_the_set_of_spans_only(
     crowd: list[list[S]], unknown: float | None, rng: random.Random
 ) -> None:

@@ -191,7 +191,7 @@ def said(of: Signals) -> dict[str, object]:
 
 
 @given(st.lists(TOLD, min_size=1, max_size=20), st.booleans())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_spans_and_functions_agree(many: list[Signals], own: bool) -> None:  # noqa: FBT001
     """What the engine makes of signals on spans is what the scalar function makes of them, to 1e-9."""
     scoring = Scoring(0.3, 0.3, 0.3, 0.3, {"direct": 1.0, "slack": 0.2}, {"gpt": 0.5}) if own else Scoring()

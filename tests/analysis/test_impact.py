@@ -101,7 +101,7 @@ def draw_lake(database: duckdb.DuckDBPyConnection, nodes: list[Node], edges: set
 
 
 @given(graphs())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_graph_is_walked(easel: duckdb.DuckDBPyConnection, graph: tuple[list[Node], set[tuple[int, int]]]) -> None:
     """Each version once, at its fewest hops, whatever cycles there are; each read with its version's hops."""
     nodes, edges = graph

@@ -150,7 +150,7 @@ def test_no_order_batching_or_restart_matters(seeds: Sequence[int]) -> None:
 
 
 @given(scenarios())
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_it_agrees_where_hypothesis_looks(spans: list[S]) -> None:
     """The same for sets that hypothesis draws."""
     found = differences(spans, RULES[0])

@@ -5,7 +5,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from decode.plain import read_plainly
@@ -18,10 +18,8 @@ from weaklink_processor.receive.accept import accept
 from weaklink_processor.receive.limits import Limits
 
 SEEDS = st.lists(st.integers(0, 2**32), max_size=6)
-NO_DEADLINE = settings(deadline=None)
 
 
-@NO_DEADLINE
 @given(SEEDS)
 def test_decode_equals_the_plain_reading(seeds: list[int]) -> None:
     """Whatever the encoding, each span has the values that the generated classes read."""
@@ -33,7 +31,6 @@ def test_decode_equals_the_plain_reading(seeds: list[int]) -> None:
     assert decoded.keys.to_pylist() == keys
 
 
-@NO_DEADLINE
 @given(SEEDS, st.integers(0, 300))
 def test_slices_do_not_show(seeds: list[int], slice_bytes: int) -> None:
     """The tables are the same wherever the requests are cut into slices."""

@@ -130,7 +130,7 @@ def spans_of(request: ExportTraceServiceRequest) -> Iterator[Span]:
             yield from scope.spans
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(SEEDS)
 def test_only_attributes_and_enclosing_lengths_differ(seed: int) -> None:
     """Every byte is that of the request, but the attributes at the end of each known span and the lengths around."""
@@ -138,7 +138,7 @@ def test_only_attributes_and_enclosing_lengths_differ(seed: int) -> None:
     assert enrich(request.content(none), look_up) == request.content(look_up)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(SEEDS, st.booleans())
 def test_without_our_attributes_it_parses_as_it_did(seed: int, wild: bool) -> None:  # noqa: FBT001
     """Each known span ends with its attributes; taken away, they leave the message that was sent."""
@@ -161,7 +161,6 @@ def test_a_request_that_needs_nothing_is_the_very_same(seed: int) -> None:
     assert enrich(request, none) is request
 
 
-@settings(deadline=None)
 @given(SEEDS)
 def test_the_spans_that_are_asked_for_are_those_that_are_looked_up(seed: int) -> None:
     """Both ways to read a request find the same ids in the same order."""

@@ -45,7 +45,7 @@ NAMES = (*(name.rstrip("*") for convention in CONVENTIONS for name in convention
 
 def some(examples: int) -> settings:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(deadline=None, max_examples=examples * TIMES, suppress_health_check=checks)
+    return settings(max_examples=examples * TIMES, suppress_health_check=checks)
 
 
 def enter(payload: bytes) -> None:

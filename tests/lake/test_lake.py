@@ -73,7 +73,7 @@ step = st.tuples(
 
 
 @given(st.lists(step, max_size=8))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_deltas_merged_or_not_say_the_newest_of_each_key(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[dict[int, str], set[int], str]]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
@@ -67,7 +67,6 @@ def either_way(payload: bytes) -> Accepted:
     return one_by_one
 
 
-@settings(deadline=None)
 @given(requests(ANY_SPAN))
 def test_bad_spans_go_and_all_else_stays(request_: ExportTraceServiceRequest) -> None:
     """What remains is the request filtered span by span, in order, its empty scopes and resources too."""
@@ -87,7 +86,6 @@ def test_bad_spans_go_and_all_else_stays(request_: ExportTraceServiceRequest) ->
     assert bool(accepted.reason) == (kept < total)
 
 
-@settings(deadline=None)
 @given(requests(GOOD_SPAN))
 def test_a_good_payload_is_not_touched(request_: ExportTraceServiceRequest) -> None:
     """Where no span is bad, the very bytes that came in go on: unknown fields and unusual encodings with them."""

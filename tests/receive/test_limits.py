@@ -147,7 +147,6 @@ def leaves(message: Message, path: tuple[int, ...] = ()) -> Iterator[tuple[objec
                 yield inside, one
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 300))
 def test_pieces_say_the_same(seed: int, size: int) -> None:
     """However small the pieces are, they are OTLP, and have all that the whole has, once."""
@@ -159,7 +158,7 @@ def test_pieces_say_the_same(seed: int, size: int) -> None:
     assert Counter(leaf for piece in cut for leaf in leaves(piece)) == Counter(leaves(whole))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32), st.integers(8, 300))
 def test_pieces_are_judged_as_the_whole(seed: int, size: int) -> None:
     """A damaged payload is refused in pieces if it is refused as a whole, and taken if taken, but for groups."""
@@ -179,7 +178,6 @@ def _verdict(payload: bytes) -> object:
         return "bad" if "groups" not in str(error) else "groups"
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_tags_tell_no_less_than_there_is(seed: int) -> None:
     """The count from bytes alone is never below the real one."""

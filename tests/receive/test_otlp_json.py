@@ -127,7 +127,7 @@ class Writer:
         return self._draw(st.sampled_from(ways))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(REQUESTS, st.data())
 def test_json_and_protobuf_say_the_same(request_: ExportTraceServiceRequest, data: st.DataObject) -> None:
     """Every message, written as JSON in whatever way the format allows, is read back as that message."""
