@@ -16,13 +16,11 @@ from e2e.settled import assert_equal, undisturbed, wait_for_tables
 from e2e.workload import keys, workload
 from incident import tell
 from shell import refused
-from turns import TIMED
 from weaklink_service import Service, free_port, tables, wait_until
 
 STOP_SECONDS = 10.0
 
 
-@TIMED
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_stop_under_load(number: signal.Signals, tmp_path: Path) -> None:
     """A signal amid a load ends the service within 10 s, exit code 0; what it acknowledged is there when it is back."""

@@ -14,7 +14,6 @@ from structlog.testing import capture_logs
 
 from http_sink import HttpSink
 from sink import RETRYABLE, OtlpSink, Sink
-from turns import TIMED
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.retry import Backoff
 from weaklink_processor.emit.settings import ExportSettings
@@ -78,7 +77,6 @@ def test_retryable_codes_are_retried(door: Door, code: object) -> None:
     assert (exporter.stats().retried, exporter.stats().failed, exporter.stats().away) == (2, 0, False)
 
 
-@TIMED
 @pytest.mark.parametrize("backoff", ["quick", "patient"])
 def test_the_servers_delay_is_honoured(door: Door, sink: Sink[Any], backoff: str) -> None:
     """Not before it, though our own back-off is shorter; soon after it, though our own is longer."""
