@@ -9,9 +9,10 @@ import duckdb
 import pyarrow as pa
 
 from otlp import S, payload
-from weaklink_analysis.engine import JUDGED_TRACES, PUBLISHED, Engine
+from weaklink_analysis.engine import JUDGED_TRACES, Engine
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.published import PUBLISHED
 from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_analysis.views import VIEWS, create_statements

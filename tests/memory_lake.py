@@ -3,7 +3,7 @@
 import duckdb
 
 from engine_harness import ONE_THREAD, Analysis
-from weaklink_analysis.engine import PUBLISHED
+from weaklink_analysis.published import PUBLISHED
 from weaklink_analysis.views import VIEWS, create_statements
 
 

@@ -8,7 +8,7 @@ and the look-up of stored spans are arguments, and transactions are the caller's
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, cast
@@ -24,45 +24,9 @@ from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.models import Models
 from weaklink_analysis.names import NameIndex
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.published import BY_NAME
 from weaklink_analysis.recognition import Recognised
 from weaklink_analysis.relations import Relations
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A table whose rows change after they were first published, and the columns that identify a row."""
-
-    name: str
-    key: tuple[str, ...]
-    new: str
-    """Of a changed row: whether certainly no row of its key was published before. Numbers in keys only grow."""
-
-
-ABSORBED = (
-    Published("memory_operations", ("row_id", "ordinal"), "row_id >= (SELECT min(row_id) FROM fresh)"),
-    Published("memory_versions", ("version_key",), "version_key >= (SELECT min(version_key) FROM new_versions)"),
-    Published(
-        "derivations", ("child_key", "parent_name_key"), "child_key >= (SELECT min(version_key) FROM new_versions)"
-    ),
-)
-"""What changes with the spans."""
-
-EVALUATED = (
-    Published(
-        "decisions",
-        ("trace_id", "span_id"),
-        "trace_id NOT IN (SELECT replace(CAST(trace AS VARCHAR), '-', '') FROM known_decisions)",
-    ),
-    Published(
-        "evaluations",
-        ("evaluation_key",),
-        "evaluation_key >= (SELECT min(evaluation_key) FROM judged_evaluations WHERE revised AND revision = 1)",
-    ),
-)
-"""What changes when traces are judged."""
-
-PUBLISHED = ABSORBED + EVALUATED
-_BY_NAME = {table.name: table for table in PUBLISHED}
 
 JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
@@ -182,12 +146,12 @@ class Engine:
 
         With a column more, `known`: whether there may have been a row of the same key before.
         """
-        rows, new = self._models.text(table, changed=f"changed_{table}"), _BY_NAME[table].new
+        rows, new = self._models.text(table, changed=f"changed_{table}"), BY_NAME[table].new
         return self._db.arrow(f"SELECT *, coalesce(NOT ({new}), TRUE) AS known FROM ({rows})")
 
     def removals(self, table: str) -> pa.Table:
         """The keys of rows of a published table that ceased to be."""
-        return self._db.arrow(f"SELECT {', '.join(_BY_NAME[table].key)} FROM removed_{table}")
+        return self._db.arrow(f"SELECT {', '.join(BY_NAME[table].key)} FROM removed_{table}")
 
     def snapshot(self, table: str) -> pa.Table:
         """All rows of a published table."""

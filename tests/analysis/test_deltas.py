@@ -9,7 +9,7 @@ import pytest
 from engine_harness import NOW, Analysis
 from otlp import S
 from scenarios import crowd
-from weaklink_analysis.engine import ABSORBED, EVALUATED, PUBLISHED, Published
+from weaklink_analysis.published import ABSORBED, EVALUATED, PUBLISHED, Published
 
 BATCH = 14
 """Spans a step, of six scenarios: a few, so that most of what one needs comes after it."""
@@ -27,7 +27,7 @@ class Reader:
     def take(self, analysis: Analysis, tables: Sequence[Published]) -> None:
         """Apply what the last step changed; no key is both changed and removed, for a step's delta has no order.
 
-        A row that is there already, or was removed, must not be said to be new.
+        A row that is there already must not be said to be new.
         """
         for table in tables:
             changed = _by_key(analysis.engine.changes(table.name).to_pylist(), table.key)

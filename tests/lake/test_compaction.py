@@ -17,7 +17,7 @@ import pytest
 import lake.looping_reader
 from analyst_life import Life
 from e2e.workload import joined, workload
-from weaklink_analysis.engine import PUBLISHED
+from weaklink_analysis.published import PUBLISHED
 from weaklink_processor.analyst.step import LAKE_KEYS
 from weaklink_processor.lake import merging
 from weaklink_processor.lake.listing import listed_parts

@@ -1,6 +1,6 @@
 """The lake: what readers see is one consistent state, whatever it is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -54,6 +54,13 @@ class Shelf:
         for merge in self.lake.due(self.parts, DAY):
             self.parts = [*(part for part in self.parts if part not in merge.parts), self.lake.merge(merge)]
 
+    def merge_some(self, chosen: Callable[[int], bool]) -> None:
+        """Merge some of the deltas into one, whatever was published between them."""
+        deltas = [part for part in self.parts if part.table == "things" and not part.base]
+        if some := tuple(part for number, part in enumerate(deltas) if chosen(number)):
+            merged = self.lake.merge(merging.Merge("things", some, base=False))
+            self.parts = [*(part for part in self.parts if part not in some), merged]
+
     def read(self) -> dict[int, str]:
         """What a reader sees."""
         self.lake.publish(self.parts)
@@ -68,7 +75,7 @@ def _values(catalogue: Path) -> dict[int, str]:
 step = st.tuples(
     st.dictionaries(st.integers(0, 5), st.text(max_size=3), max_size=3),
     st.sets(st.integers(0, 5), max_size=2),
-    st.sampled_from(["nothing", "small parts", "a new base"]),
+    st.sampled_from(["nothing", "small parts", "every other delta", "a new base"]),
 )
 
 
@@ -88,6 +95,8 @@ def test_deltas_merged_or_not_say_the_newest_of_each_key(
             patch.setattr(merging, "SMALL_PARTS", 2 if then == "small parts" else 1000)
             patch.setattr(merging, "DELTA_ROWS", 0 if then == "a new base" else 1000)
             shelf.merge()
+            if then == "every other delta":
+                shelf.merge_some(lambda number: number % 2 == 0)
     assert shelf.read() == dict(sorted(expected.items()))
 
 

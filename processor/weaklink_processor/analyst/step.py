@@ -13,10 +13,11 @@ from datetime import date, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from weaklink_analysis.engine import ABSORBED, EVALUATED, PUBLISHED, Engine, Published
+from weaklink_analysis.engine import Engine
 from weaklink_analysis.evaluation import Evaluation
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.published import ABSORBED, EVALUATED, PUBLISHED, Published
 from weaklink_analysis.recognition import CONTEXT, Recognised
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.analyst.departure import Departure

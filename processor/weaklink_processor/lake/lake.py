@@ -38,18 +38,16 @@ class Lake:
 
         `changed` has a column more, `known`: whether there may be a row of the same key already.
         """
-        known = changed.column("known")
-        stamped = [
-            _stamp(changed.drop_columns("known"), seq, replaces=known, removed=False),
-            _stamp(removed, seq, replaces=True, removed=True),
+        marked = [
+            _marked(changed.rename_columns({"known": "_replaces"}), _seq=seq, _removed=False),
+            _marked(removed, _seq=seq, _replaces=True, _removed=True),
         ]
-        return self._writer.write(table, pa.concat_tables(stamped, promote_options="default"), seq=seq, day=day)
+        return self._writer.write(table, pa.concat_tables(marked, promote_options="default"), seq=seq, day=day)
 
     def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
-        return self._writer.write(
-            table, _stamp(rows, seq, replaces=False, removed=False), seq=seq, day=day, kind="base", base=True
-        )
+        marked = _marked(rows, _seq=seq, _replaces=False, _removed=False)
+        return self._writer.write(table, marked, seq=seq, day=day, kind="base", base=True)
 
     def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> list[Merge]:
         """What is to be merged next of all these parts: a merge of a table at most.
@@ -124,9 +122,8 @@ class Lake:
             self._writer.remove(path)
 
 
-def _stamp(rows: pa.Table, seq: int, *, replaces: bool | pa.ChunkedArray, removed: bool) -> pa.Table:
-    marks = {"_seq": pa.scalar(seq, pa.int64()), "_replaces": replaces, "_removed": removed}
+def _marked(rows: pa.Table, **marks: int) -> pa.Table:
+    """The rows with columns more, each of which is the same in all of them."""
     for name, mark in marks.items():
-        column = mark if isinstance(mark, pa.ChunkedArray) else pa.repeat(mark, len(rows))
-        rows = rows.append_column(name, column)
+        rows = rows.append_column(name, pa.repeat(mark, len(rows)))
     return rows

@@ -43,7 +43,8 @@ def _tables(config: Config, request: bytes, settings: "Settings") -> "dict[str, 
     import numpy as np
     import pyarrow as pa
 
-    from weaklink_analysis.engine import PUBLISHED, Engine
+    from weaklink_analysis.engine import Engine
+    from weaklink_analysis.published import PUBLISHED
     from weaklink_analysis.recognition import CONTEXT
     from weaklink_analysis.spans import SPAN_SCHEMA
     from weaklink_processor.analyst.state import scratch
