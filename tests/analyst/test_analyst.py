@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 from otlp import payload, write
 from weaklink_analysis.engine import JUDGED_TRACES
 from weaklink_processor import wiring
-from weaklink_processor.analyst import analyst as analyst_module
+from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.requests import DONE, ask, is_done
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import Done, Step
@@ -140,7 +140,7 @@ def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: P
 def test_after_a_small_step_readers_have_the_machine(
     config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch, *, few: int, rests: bool
 ) -> None:
-    """For as long as it took; after a large one the analyst goes on at once."""
+    """For twice as long as it took; after a large one the analyst goes on at once."""
     stop, apply, worked, rested = threading.Event(), Step.apply, [], []
 
     def slow(step: Step, *arguments: Any, **more: Any) -> Done:
@@ -157,11 +157,27 @@ def test_after_a_small_step_readers_have_the_machine(
 
     monkeypatch.setattr(Step, "apply", slow)
     monkeypatch.setattr(stop, "wait", wait)
-    monkeypatch.setattr(analyst_module, "FEW_SPANS", few)
+    monkeypatch.setattr(step_module, "FEW", few)
     with wiring._analyst(config, queue) as (analyst, _):
         analyst._publish_seconds = 0.1
         analyst.run(stop)
-    assert (rested[0] >= worked[0]) is rests
+    assert (rested[0] >= 2 * worked[0]) is rests
+
+
+@pytest.mark.parametrize(("few", "waits"), [(1_000, True), (1, False)])
+def test_what_becomes_due_behind_a_small_step_waits_for_the_next_turn(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch, *, few: int, waits: bool
+) -> None:
+    """A judgement of few traces costs as much as a step; behind a large one much has become due, and is judged."""
+    monkeypatch.setattr(step_module, "FEW", few)
+    later = datetime.now(UTC) + timedelta(minutes=1)
+    with wiring._analyst(config, queue) as (analyst, _):
+        clock = iter([analyst._clock()])  # when the step begins; then it is later
+        monkeypatch.setattr(analyst, "_clock", lambda: next(clock, later))
+        assert analyst._turn() is False
+        assert analyst._step.due(later) is waits
+        analyst._turn()
+        assert not analyst._step.due(later)
 
 
 def test_at_rest_nothing_is_written(config: Config, queue: QueueStore) -> None:

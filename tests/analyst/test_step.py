@@ -273,7 +273,7 @@ def test_more_is_merged_while_there_is_time(
         return due(lake, *arguments, resting=resting)
 
     monkeypatch.setattr(Lake, "due", noted)
-    monkeypatch.setattr(step_module, "FEW_SPANS", few)
+    monkeypatch.setattr(step_module, "FEW", few)
     process = Process(tmp_path)
     (first, *_) = rows()
     asked.clear()

@@ -10,7 +10,7 @@ import structlog
 
 from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
-from weaklink_processor.analyst.step import FEW_SPANS, Step
+from weaklink_processor.analyst.step import Step
 from weaklink_processor.analyst.watch import Watch
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore, Row
@@ -31,6 +31,8 @@ MACHINE_FAULTS = (
 """Not the rows' fault: they stay where they are and are tried again."""
 DRAIN_SECONDS = 2.5
 """With the step under way and the sending that follows, less than the supervisor leaves."""
+REST = 2
+"""How much longer than steps of little readers have the machine to themselves between them."""
 
 
 class Analyst:
@@ -63,7 +65,7 @@ class Analyst:
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
         self._few = True
-        """Whether the last rows held fewer than FEW_SPANS: readers then have the machine for as long as these took."""
+        """Whether this turn's steps did hardly more than their fixed cost: what has become due since can wait."""
         self._released = 0
         self._behind: datetime | None = None
         """When the last row was received that is applied, while others wait behind it."""
@@ -75,7 +77,7 @@ class Analyst:
             waiting = self._turn()
             worked = time.monotonic() - started
             if not waiting:
-                stop.wait(max(self._publish_seconds - worked, worked if self._few else 0))
+                stop.wait(max(self._publish_seconds - worked, REST * worked if self._few else 0))
         deadline = time.monotonic() + DRAIN_SECONDS
         try:
             while time.monotonic() < deadline and self._apply_next() is not None:
@@ -97,20 +99,21 @@ class Analyst:
 
     def _turn(self) -> bool:
         """Do one step; whether there is more waiting than it took."""
+        self._few = True
         try:
             self._heed()
             more = self._apply_next()
             if more is None:
                 self._release_applied()
                 self._caution.rest()
-            judged = (more is None or self._due()) and self._evaluate_due()
+            judged = (more is None or self._pressing()) and self._evaluate_due()
         except Overloaded as error:  # the queue: it is on the same disk
             log.warning("analyst cannot write", error=str(error))
             return False
-        return bool(more) or (judged and self._due())
+        return bool(more) or (judged and self._pressing())
 
-    def _due(self) -> bool:
-        return self._step.due(self._arrivals())
+    def _pressing(self) -> bool:
+        return not self._few and self._step.due(self._arrivals())
 
     def _arrivals(self) -> datetime:
         """What has not arrived until then is not applied."""
@@ -120,6 +123,7 @@ class Analyst:
         """Evaluate and publish; whether that could be done."""
         try:
             done = self._step.tick(self._arrivals())
+            self._few &= done.few
             self._watch.count(done)
             self._step.settle(self._clock())
             self._step.publish()
@@ -165,7 +169,7 @@ class Analyst:
             log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
             self._set_apart(rows)
             return
-        self._few = done.spans < FEW_SPANS
+        self._few &= done.few
         self._caution.after()
         self._publish()
         self._release_applied()

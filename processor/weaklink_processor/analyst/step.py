@@ -34,8 +34,8 @@ from weaklink_processor.queue.store import Row
 GRACE = timedelta(minutes=10)
 """How long superseded parts stay for readers that still list them."""
 
-FEW_SPANS = 1_000
-"""A step of fewer is hardly more than its fixed cost."""
+FEW = 1_000
+"""A step of fewer spans and verdicts is hardly more than its fixed cost."""
 
 TIDY_PAUSE = timedelta(minutes=1)
 """How often, without anything new to publish, it is looked for what has become too old."""
@@ -70,6 +70,11 @@ class Done:
     spans: int
     revisions: int
     verdicts: Mapping[tuple[str, str], int] = field(default_factory=dict)  # (scope, verdict) -> revisions
+
+    @property
+    def few(self) -> bool:
+        """Whether that was hardly more than the fixed cost of a step."""
+        return self.spans < FEW and self.revisions < FEW
 
 
 class Step:
@@ -150,8 +155,9 @@ class Step:
             verdicts = self._finish(applied, now, revisions)
         self._engine.end()
         self._applied, self._published = applied, False
-        self._resting = caught_up and len(batch) < FEW_SPANS
-        return Done(len(batch), revisions, verdicts)
+        done = Done(len(batch), revisions, verdicts)
+        self._resting = caught_up and done.few
+        return done
 
     def tick(self, now: datetime, quiet: timedelta | None = None) -> Done:
         """Evaluate what has become due with time, or much of it; `quiet` in place of the configured quiet period."""
