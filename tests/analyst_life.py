@@ -12,7 +12,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.views import create_statements
 from weaklink_processor.analyst.state import State
-from weaklink_processor.analyst.step import LAKE_KEYS, Step
+from weaklink_processor.analyst.step import LAKE_KEYS, LAKE_SOUGHT, Step
 from weaklink_processor.decode.batch import decode
 from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.retention import FOR_EVER, Retention
@@ -36,7 +36,7 @@ class Life:
         self.step = Step(
             self.state,
             Engine(self.state.connection, settings),
-            Lake(folder, LAKE_KEYS, create_statements(settings)),
+            Lake(folder, LAKE_KEYS, create_statements(settings), LAKE_SOUGHT),
             queue_id="q",
             settings=settings,
             sent=None,

@@ -32,7 +32,8 @@ HIDDEN = {
     # what only findings and the coverage report ask for
     *("has_agent", "has_session"),
     *("happened_at", "counted", "skew_seconds", "contradicted_confidence", "refused_confidence", "refused_thresholds"),
-    *("span_ordinal", "oddity"),
+    *("span_ordinal", "finding_codes", "oddity"),
+    *("child_written_at", "child_trace_id", "child_span_id", "child_ordinal", "child_service_name"),
 }
 """Columns that depend on the order of arrival, or that no view shows."""
 

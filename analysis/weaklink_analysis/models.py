@@ -38,6 +38,7 @@ _DUE = {
     "known": "main.versions",
     "derivations": "due_derivations",
     "links": "known_links",
+    "endless": "(FROM main.chains CROSS JOIN settings WHERE chain_depth > max_hops)",
     "decisions": "due_decisions",
 }
 """What findings of due traces are looked for in."""

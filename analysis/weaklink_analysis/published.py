@@ -1,4 +1,4 @@
-"""The tables that the engine publishes: what identifies a row of theirs, and when it is certainly a new one."""
+"""The tables that the engine publishes: what identifies a row of theirs, when it is certainly new, and when sought."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,23 @@ class Published:
     key: tuple[str, ...]
     new: str
     """Of a changed row: whether certainly no row of its key was published before. Numbers in keys only grow."""
+    sought: str | None = None
+    """A column that is null in most rows, and by which readers look for the others; None: there is none."""
 
 
 ABSORBED = (
-    Published("memory_operations", ("row_id", "ordinal"), "row_id >= (SELECT min(row_id) FROM fresh)"),
-    Published("memory_versions", ("version_key",), "version_key >= (SELECT min(version_key) FROM new_versions)"),
+    Published("memory_operations", ("row_id", "ordinal"), "row_id >= (SELECT min(row_id) FROM fresh)", "finding_codes"),
     Published(
-        "derivations", ("child_key", "parent_name_key"), "child_key >= (SELECT min(version_key) FROM new_versions)"
+        "memory_versions",
+        ("version_key",),
+        "version_key >= (SELECT min(version_key) FROM new_versions)",
+        "finding_codes",
+    ),
+    Published(
+        "derivations",
+        ("child_key", "parent_name_key"),
+        "child_key >= (SELECT min(version_key) FROM new_versions)",
+        "oddity",
     ),
 )
 """What changes with the spans."""
@@ -27,6 +37,7 @@ EVALUATED = (
         "decisions",
         ("trace_id", "span_id"),
         "trace_id NOT IN (SELECT replace(CAST(trace AS VARCHAR), '-', '') FROM known_decisions)",
+        "finding_codes",
     ),
     Published(
         "evaluations",

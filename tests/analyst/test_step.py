@@ -19,7 +19,7 @@ from weaklink_analysis.recognition import Recogniser
 from weaklink_analysis.views import create_statements
 from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.state import State
-from weaklink_processor.analyst.step import LAKE_KEYS, Sent, Step
+from weaklink_processor.analyst.step import LAKE_KEYS, LAKE_SOUGHT, Sent, Step
 from weaklink_processor.decode.batch import decode
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake import merging
@@ -46,7 +46,7 @@ class Process:
         self.step = Step(
             self.state,
             Engine(self.state.connection, chosen),
-            Lake(folder, LAKE_KEYS, create_statements(chosen)),
+            Lake(folder, LAKE_KEYS, create_statements(chosen), LAKE_SOUGHT),
             queue_id="q",
             settings=chosen,
             sent=lambda: Sent(0, 0),

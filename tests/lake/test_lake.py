@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {"spans": (), "things": ("key",)}
 SPANS = pa.schema([("row_id", pa.int64()), ("trace_id", pa.string())])
 THINGS = pa.schema([("key", pa.int64()), ("value", pa.string())])
 VIEWS = ["CREATE VIEW things AS FROM lake.things"]
+SOUGHT = {"things": "value"}
 
 HEADER_BYTES = 3 * 4096
 """The head of a DuckDB file, and two headers of which the newer one counts."""
@@ -32,7 +34,7 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.lake = Lake(folder, KEYS, VIEWS)
+        self.lake = Lake(folder, KEYS, VIEWS, SOUGHT)
         self.seq = 1
         self.keys: set[int] = set()
         self.parts: list[Part] = [
@@ -40,7 +42,7 @@ class Shelf:
             self.lake.base("things", THINGS.empty_table(), seq=1, day=DAY),
         ]
 
-    def change(self, changed: Mapping[int, str], removed: set[int]) -> None:
+    def change(self, changed: Mapping[int, str | None], removed: set[int]) -> None:
         """Publish a delta."""
         self.seq += 1
         rows = pa.table({"key": list(changed), "value": list(changed.values())}, schema=THINGS)
@@ -61,19 +63,19 @@ class Shelf:
             merged = self.lake.merge(merging.Merge("things", some, base=False))
             self.parts = [*(part for part in self.parts if part not in some), merged]
 
-    def read(self) -> dict[int, str]:
+    def read(self) -> dict[int, str | None]:
         """What a reader sees."""
         self.lake.publish(self.parts)
         return _values(self.folder / "weaklink.duckdb")
 
 
-def _values(catalogue: Path) -> dict[int, str]:
+def _values(catalogue: Path) -> dict[int, str | None]:
     with duckdb.connect(str(catalogue), read_only=True) as connection:
         return dict(connection.execute("SELECT key, value FROM things ORDER BY key").fetchall())
 
 
 step = st.tuples(
-    st.dictionaries(st.integers(0, 5), st.text(max_size=3), max_size=3),
+    st.dictionaries(st.integers(0, 5), st.text(max_size=3) | st.none(), max_size=3),
     st.sets(st.integers(0, 5), max_size=2),
     st.sampled_from(["nothing", "small parts", "every other delta", "a new base"]),
 )
@@ -82,11 +84,11 @@ step = st.tuples(
 @given(st.lists(step, max_size=8))
 @settings(max_examples=25)
 def test_deltas_merged_or_not_say_the_newest_of_each_key(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[dict[int, str], set[int], str]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[dict[int, str | None], set[int], str]]
 ) -> None:
     """A changeable table reads as a mapping would, after any deltas, merges and new bases."""
     shelf = Shelf(tmp_path_factory.mktemp("lake"))
-    expected: dict[int, str] = {}
+    expected: dict[int, str | None] = {}
     with pytest.MonkeyPatch.context() as patch:
         for changed, removed, then in steps:
             gone = removed - changed.keys()
@@ -98,6 +100,25 @@ def test_deltas_merged_or_not_say_the_newest_of_each_key(
             if then == "every other delta":
                 shelf.merge_some(lambda number: number % 2 == 0)
     assert shelf.read() == dict(sorted(expected.items()))
+
+
+@pytest.mark.parametrize("way", ["merged", "compacted", "a snapshot"])
+def test_rows_that_are_sought_stand_first_in_a_base(tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is made: who looks for them reads the beginning. The others follow as they came."""
+    shelf = Shelf(tmp_path)
+    values = {number: None if number % 3 else f"{number}" for number in range(10)}
+    shelf.change(dict(list(values.items())[:7]), set())
+    shelf.change(dict(list(values.items())[7:]), set())
+    if way == "a snapshot":
+        rows = pa.table({"key": list(values), "value": list(values.values())}, schema=THINGS)
+        base = shelf.lake.base("things", rows, seq=9, day=DAY)
+    else:
+        monkeypatch.setattr(merging, "DELTA_ROWS", 0)
+        (merge,) = shelf.lake.due(shelf.parts, DAY, shelf.seq if way == "compacted" else -1)
+        assert merge.in_order is (way == "compacted")
+        base = shelf.lake.merge(merge)
+    written = pq.read_table(tmp_path / "lake" / base.path, partitioning=None).column("key").to_pylist()
+    assert written == [0, 3, 6, 9, 1, 2, 4, 5, 7, 8]
 
 
 def test_a_superseded_span_is_not_shown(tmp_path: Path) -> None:

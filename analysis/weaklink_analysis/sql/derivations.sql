@@ -14,11 +14,20 @@ SELECT
     parent.declared AS parent_confidence,
     -- What follows only findings ask for. Hardly any parent is not earlier than its child; on each cycle one is.
     CASE
-        WHEN e.parent_key IS NULL THEN 'unresolved'
+        WHEN e.parent_key IS NULL THEN CASE WHEN n.memory_id = child.memory_id THEN 'own' ELSE 'unresolved' END
         WHEN e.skewed THEN 'late'
         WHEN parent.time_ns >= child.time_ns THEN 'not_earlier'
     END AS oddity,
-    CASE WHEN e.skewed THEN (parent.time_ns - child.time_ns) / 1e9 END AS skew_seconds
+    CASE WHEN e.skewed THEN (parent.time_ns - child.time_ns) / 1e9 END AS skew_seconds,
+    {%- for column, value in {
+        'child_written_at': time('child.time_ns'),
+        'child_trace_id': "replace(CAST(child.trace AS VARCHAR), '-', '')",
+        'child_span_id': "lower(lpad(hex(child.span), 16, '0'))",
+        'child_ordinal': 'child.ordinal',
+        'child_service_name': 'child.service_name',
+    }.items() %}
+    CASE WHEN oddity IS NOT NULL THEN {{ value }} END AS {{ column }}{{ '' if loop.last else ',' }}
+    {%- endfor %}
 FROM edges AS e
 {%- if changed %}
 SEMI JOIN {{ changed }} AS d ON e.child_key = d.child_key AND e.parent_name_key = d.parent_name_key

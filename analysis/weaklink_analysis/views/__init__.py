@@ -36,6 +36,7 @@ FOUND_AT = {
     "known": "lake.memory_versions",
     "derivations": "lake.derivations",
     "links": "lake.derivations",
+    "endless": "(FROM lake.memory_versions WHERE chain_truncated)",
     "decisions": "lake.decisions",
 }
 """What findings are looked for in."""

@@ -1,2 +1,2 @@
 -- Grain: a version of a memory.
-SELECT * EXCLUDE (version_key, span_ordinal) FROM lake.memory_versions
+SELECT * EXCLUDE (version_key, span_ordinal, finding_codes) FROM lake.memory_versions

@@ -9,7 +9,7 @@ import duckdb
 
 from weaklink_processor.errors import BrokenStore
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 
 def check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -53,6 +53,7 @@ LAKE_KEYS: Mapping[str, tuple[str, ...]] = {
     "evaluation_history": (),
     **{table.name: table.key for table in PUBLISHED},
 }
+LAKE_SOUGHT: Mapping[str, str] = {table.name: table.sought for table in PUBLISHED if table.sought}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import duckdb
@@ -12,7 +13,7 @@ import pyarrow.dataset as ds
 
 from weaklink_processor.lake.catalogue import Catalogue
 from weaklink_processor.lake.listing import FORMAT_VIEW, check_format, listed_parts
-from weaklink_processor.lake.merging import Merge, due, merged_rows, whole
+from weaklink_processor.lake.merging import Merge, due, merged_rows, sought_first, whole
 from weaklink_processor.lake.parts import Part, PartWriter
 from weaklink_processor.lake.reading import TOMBSTONES, TableParts, by_table, rows_sql
 
@@ -20,12 +21,21 @@ from weaklink_processor.lake.reading import TOMBSTONES, TableParts, by_table, ro
 class Lake:
     """Parts below `DATA_DIR/lake` and the catalogue `DATA_DIR/weaklink.duckdb`."""
 
-    def __init__(self, data_dir: Path, keys: Mapping[str, tuple[str, ...]], views: Iterable[str]) -> None:
-        """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do."""
+    def __init__(
+        self,
+        data_dir: Path,
+        keys: Mapping[str, tuple[str, ...]],
+        views: Iterable[str],
+        sought: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do.
+
+        `sought`: table with such rows -> a column by which readers look for the few rows where it is not null.
+        """
         self._root = (data_dir / "lake").absolute()
         self._path = data_dir / "weaklink.duckdb"
         self._catalogue = Catalogue(self._path, self._root, (FORMAT_VIEW, *views))
-        self._keys = keys
+        self._keys, self._sought = keys, sought
         self._writer = PartWriter(self._root)
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -46,6 +56,8 @@ class Lake:
 
     def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
+        if sought := self._sought.get(table):
+            rows = sought_first(rows, sought)
         marked = _marked(rows, _seq=seq, _replaces=False, _removed=False)
         return self._writer.write(table, marked, seq=seq, day=day, kind="base", base=True)
 
@@ -63,7 +75,8 @@ class Lake:
 
     def merge(self, merge: Merge) -> Part:
         """Write the one part that takes the place of others. What those hold and nothing else is in it."""
-        with merged_rows(self._root, merge, self._keys.get(merge.table, ())) as rows:
+        key, sought = self._keys.get(merge.table, ()), self._sought.get(merge.table)
+        with merged_rows(self._root, merge, key, sought) as rows:
             return self._writer.write(merge.table, rows, seq=merge.seq, day=merge.day, kind=merge.kind, base=merge.base)
 
     def first_row_id(self, parts: Sequence[Part]) -> int | None:

@@ -4,6 +4,7 @@ Rows stay in the order of arrival, which is nearly that of time: a part's row gr
 times and of keys, and Bloom filters find ids. Immutable rows of two days are never in one part, so that a day
 can be dropped. Rows stream from part to part, so that a merge needs memory for the deltas of a table, never for its
 base. Rows that changed late come last; putting them in their place doubles the cost, and is done on demand only.
+In a base the few rows that readers look for (`sought`) stand before all others: scattered, they would be in every page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weaklink_processor.lake.parts import ROW_GROUP, Part
@@ -96,8 +98,10 @@ def whole(name: str, table: TableParts, upto: int) -> Merge | None:
 
 
 @contextmanager
-def merged_rows(lake: Path, merge: Merge, key: tuple[str, ...]) -> Iterator[pa.RecordBatchReader]:
-    """The rows of the merged part."""
+def merged_rows(
+    lake: Path, merge: Merge, key: tuple[str, ...], sought: str | None = None
+) -> Iterator[pa.RecordBatchReader]:
+    """The rows of the merged part; in a base those first in which the column `sought` is not null."""
     if not key:
         # Not through DuckDB, which refuses maps in which a key is there twice.
         files = [lake / part.path for part in merge.parts]
@@ -108,8 +112,16 @@ def merged_rows(lake: Path, merge: Merge, key: tuple[str, ...]) -> Iterator[pa.R
         rows = rows_sql(lake, table) if merge.base else newest_sql(lake, merge.parts, key)
         if merge.in_order:
             connection.execute(f"SET memory_limit = '{SORT_MEMORY}'")
-            rows += f" ORDER BY {', '.join(key)}"
+            rows += f" ORDER BY {', '.join([*([f'{sought} IS NULL'] if sought else []), *key])}"
+        elif merge.base and sought:
+            rows = " UNION ALL ".join(f"FROM ({rows}) WHERE {sought} IS {null}" for null in ("NOT NULL", "NULL"))
         yield connection.sql(rows).to_arrow_reader(ROW_GROUP)
+
+
+def sought_first(rows: pa.Table, sought: str) -> pa.Table:
+    """The rows, those first in which the column `sought` is not null."""
+    null = pc.is_null(rows.column(sought))
+    return pa.concat_tables([rows.filter(pc.invert(null)), rows.filter(null)])
 
 
 def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:

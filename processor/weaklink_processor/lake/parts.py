@@ -27,7 +27,7 @@ LOW_CARDINALITY = {
     "memory_operations": [
         "operation", "environment", "service_name", "store", "memory_type", "namespace", "agent_id",
         "declared_confidence", "convention", "resolved_store", "effective_confidence", "confidence_flag",
-        "min_threshold", "flag_threshold", "_seq",
+        "min_threshold", "flag_threshold", "finding_codes", "_seq",
     ],
 }  # fmt: skip
 """Columns that a dictionary makes smaller; on ids and times it only costs time."""

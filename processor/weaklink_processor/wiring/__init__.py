@@ -334,7 +334,7 @@ def _step(
     from weaklink_analysis.engine import JUDGED_TRACES, Engine
     from weaklink_analysis.views import create_statements
     from weaklink_analysis.views.comments import comment_statements
-    from weaklink_processor.analyst.step import LAKE_KEYS, Step
+    from weaklink_processor.analyst.step import LAKE_KEYS, LAKE_SOUGHT, Step
     from weaklink_processor.lake.lake import Lake
     from weaklink_processor.lake.retention import Retention
 
@@ -342,7 +342,7 @@ def _step(
     step = Step(
         state,
         Engine(state.connection, settings, steps.judged_traces or JUDGED_TRACES),
-        Lake(config.data_dir, LAKE_KEYS, [*create_statements(settings), *comment_statements()]),
+        Lake(config.data_dir, LAKE_KEYS, [*create_statements(settings), *comment_statements()], LAKE_SOUGHT),
         queue_id=queue.id,
         settings=settings,
         sent=sent,
