@@ -1,10 +1,10 @@
 -- Verdicts that changed
 -- Which verdicts of the last week turned, since something arrived later that they depend on?
-WITH again AS (
+WITH again AS MATERIALIZED (
     FROM evaluation_history
     WHERE revision > 1 AND evaluated_at BETWEEN now() - INTERVAL 7 DAY AND now()
 ),
-earlier AS (
+earlier AS MATERIALIZED (
     FROM evaluation_history
     WHERE session_id IN (SELECT session_id FROM again)
 )
