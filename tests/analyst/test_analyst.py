@@ -119,8 +119,15 @@ def test_what_others_ask_for_waits_while_the_queue_cannot_be_written(
         wait_until(lambda: analyst._turn() or is_done(queue, asked), "the compaction to be told as done")
 
 
-def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: Path) -> None:
-    """When more traces are due than one transaction has memory for, the next turn follows at once, until none is."""
+@pytest.mark.parametrize(("few", "expected"), [(1, [True, False]), (10**9, [False, True, False])])
+def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, expected: list[bool]
+) -> None:
+    """When more traces are due than one transaction has memory for, the next turn follows at once, until none is.
+
+    Also where so many are judged without a new verdict that it counts as little.
+    """
+    monkeypatch.setattr(step_module, "FEW", few)
     config = Config(data_dir=tmp_path, analysis=Analysis(quiet_period=0))
     with wiring.open_queue(config) as queue:
         queue.append(
@@ -128,11 +135,11 @@ def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(tmp_path: P
             datetime.now(UTC),
         )
         with wiring._analyst(config, queue) as (analyst, _):
-            turns = [analyst._turn(), analyst._turn()]
+            turns = [analyst._turn() for _ in expected]
             analyst.drain()
     with wiring.open_catalogue(config) as catalogue:
         ((judged,),) = catalogue.sql("SELECT count(*) FROM evaluations WHERE scope = 'trace'").fetchall()
-    assert turns == [True, False]
+    assert turns == expected
     assert judged == 2 * JUDGED_TRACES + 1
 
 

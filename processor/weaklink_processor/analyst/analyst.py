@@ -106,11 +106,11 @@ class Analyst:
             if more is None:
                 self._release_applied()
                 self._caution.rest()
-            judged = (more is None or self._pressing()) and self._evaluate_due()
+            judge_on = (more is None or self._pressing()) and self._evaluate_due()
         except Overloaded as error:  # the queue: it is on the same disk
             log.warning("analyst cannot write", error=str(error))
             return False
-        return bool(more) or (judged and self._pressing())
+        return bool(more) or judge_on
 
     def _pressing(self) -> bool:
         return not self._few and self._step.due(self._arrivals())
@@ -120,9 +120,10 @@ class Analyst:
         return self._behind or self._clock()
 
     def _evaluate_due(self) -> bool:
-        """Evaluate and publish; whether that could be done."""
+        """Evaluate and publish; whether there is more to evaluate at once."""
+        now = self._arrivals()
         try:
-            done = self._step.tick(self._arrivals())
+            done = self._step.tick(now)
             self._few &= done.few
             self._watch.count(done)
             self._step.settle(self._clock())
@@ -134,7 +135,7 @@ class Analyst:
             return False
         if done.revisions:
             self._on_progress()
-        return True
+        return self._step.due(now) or self._pressing()
 
     def _apply_next(self) -> bool | None:
         """Apply the next rows; None when there are none, else whether there may be more."""
