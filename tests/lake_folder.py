@@ -17,7 +17,7 @@ class LakeFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lake = Lake(path, {"spans": (), "memories": ("memory_id",)}, VIEWS)
+        self._lake = Lake(path, {"spans": (), "memories": ("memory_id",)}, VIEWS, {})
         spans = pa.table({"trace_id": ["t1", "t2"], "name": ["copy", "query"]})
         self._parts = [
             self._lake.append("spans", spans, seq=1, day=DAY),

@@ -187,6 +187,21 @@ def test_what_becomes_due_behind_a_small_step_waits_for_the_next_turn(
         assert not analyst._step.due(later)
 
 
+def test_what_is_due_is_judged_while_rows_cannot_be_applied(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that there is no memory for fails for as long as that is so; verdicts do not wait for it."""
+    later = datetime.now(UTC) + timedelta(minutes=1)
+    with wiring._analyst(config, queue) as (analyst, _):
+        analyst._turn()
+        queue.append([payload([write(3, 1, "d", 0.8)])], later)
+        monkeypatch.setattr(Step, "apply", lambda *_, **__: (_ for _ in ()).throw(MemoryError))
+        monkeypatch.setattr(analyst, "_clock", lambda: later)
+        assert analyst._step.due(later)
+        analyst._turn()
+        assert not analyst._step.due(later)
+
+
 def test_at_rest_nothing_is_written(config: Config, queue: QueueStore) -> None:
     """An analyst with nothing to do leaves the queue's file alone: each write would be an fsync a second."""
     with (

@@ -158,7 +158,7 @@ def test_a_reader_that_is_overtaken_on_its_way_in_sees_what_was(tmp_path: Path, 
         for key in range(number):
             shelf.change({key: str(number)}, set())
         if restarted:
-            shelf.lake = Lake(tmp_path, KEYS, VIEWS)
+            shelf.lake = Lake(tmp_path, KEYS, VIEWS, SOUGHT)
         shelf.lake.publish(shelf.parts)
         after = catalogue.read_bytes()
         assert after != before
@@ -171,9 +171,10 @@ def test_a_reader_that_is_overtaken_on_its_way_in_sees_what_was(tmp_path: Path, 
 def test_what_another_version_left_in_the_catalogue_goes(tmp_path: Path) -> None:
     """The first publication of a service drops views and macros that are not its own."""
     shelf = Shelf(tmp_path)
-    shelf.lake = Lake(tmp_path, KEYS, [*VIEWS, "CREATE VIEW old AS SELECT 1", "CREATE MACRO was(x) AS TABLE SELECT x"])
+    others = ["CREATE VIEW old AS SELECT 1", "CREATE MACRO was(x) AS TABLE SELECT x"]
+    shelf.lake = Lake(tmp_path, KEYS, [*VIEWS, *others], SOUGHT)
     shelf.read()
-    shelf.lake = Lake(tmp_path, KEYS, VIEWS)
+    shelf.lake = Lake(tmp_path, KEYS, VIEWS, SOUGHT)
     assert shelf.read() == {}
     with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as connection:
         own = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"

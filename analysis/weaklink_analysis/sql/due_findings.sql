@@ -1,2 +1,5 @@
--- Grain: a finding on a due trace, or on what memories of one derive from.
+-- Grain: a finding on a due trace.
+FROM (
 {% include 'findings.sql' %}
+)
+WHERE trace_id IN (SELECT replace(CAST(trace AS VARCHAR), '-', '') FROM due)

@@ -156,6 +156,7 @@ class Analyst:
 
     def _apply(self, fetched: Fetched, *, caught_up: bool) -> None:
         rows = fetched.rows
+        self._few = False  # nor is a step that fails
         try:
             with self._watch.step(rows) as told:
                 done = self._step.apply(rows, fetched.batch(), self._clock(), caught_up=caught_up)
@@ -170,7 +171,7 @@ class Analyst:
             log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
             self._set_apart(rows)
             return
-        self._few &= done.few
+        self._few = done.few
         self._caution.after()
         self._publish()
         self._release_applied()

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import cast
 
 import duckdb
@@ -26,7 +25,7 @@ class Lake:
         data_dir: Path,
         keys: Mapping[str, tuple[str, ...]],
         views: Iterable[str],
-        sought: Mapping[str, str] = MappingProxyType({}),
+        sought: Mapping[str, str],
     ) -> None:
         """`keys`: table -> columns that identify a row that may change; () for a table whose rows never do.
 
@@ -56,10 +55,10 @@ class Lake:
 
     def base(self, table: str, rows: pa.Table, *, seq: int, day: date) -> Part:
         """Write all rows of a table; every part of it with a lower seq is superseded."""
-        if sought := self._sought.get(table):
-            rows = sought_first(rows, sought)
         marked = _marked(rows, _seq=seq, _replaces=False, _removed=False)
-        return self._writer.write(table, marked, seq=seq, day=day, kind="base", base=True)
+        sought = self._sought.get(table)
+        in_order = sought_first(marked, sought) if sought else marked
+        return self._writer.write(table, in_order, seq=seq, day=day, kind="base", base=True)
 
     def due(self, parts: Sequence[Part], today: date, upto: int = -1, *, resting: bool = False) -> list[Merge]:
         """What is to be merged next of all these parts: a merge of a table at most.

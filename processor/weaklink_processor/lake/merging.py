@@ -4,7 +4,8 @@ Rows stay in the order of arrival, which is nearly that of time: a part's row gr
 times and of keys, and Bloom filters find ids. Immutable rows of two days are never in one part, so that a day
 can be dropped. Rows stream from part to part, so that a merge needs memory for the deltas of a table, never for its
 base. Rows that changed late come last; putting them in their place doubles the cost, and is done on demand only.
-In a base the few rows that readers look for (`sought`) stand before all others: scattered, they would be in every page.
+In a base the few rows that readers look for (`sought`) stand before all others, more or less in that order: scattered,
+they would be in every page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -118,10 +119,14 @@ def merged_rows(
         yield connection.sql(rows).to_arrow_reader(ROW_GROUP)
 
 
-def sought_first(rows: pa.Table, sought: str) -> pa.Table:
-    """The rows, those first in which the column `sought` is not null."""
-    null = pc.is_null(rows.column(sought))
-    return pa.concat_tables([rows.filter(pc.invert(null)), rows.filter(null)])
+def sought_first(rows: pa.Table, sought: str) -> pa.RecordBatchReader:
+    """The rows, those first in which the column `sought` is not null; never all of them a second time in memory."""
+    by_null = (
+        batch.filter(pc.equal(pc.is_null(batch.column(sought)), null))
+        for null in (False, True)
+        for batch in rows.to_batches(ROW_GROUP)
+    )
+    return pa.RecordBatchReader.from_batches(rows.schema, by_null)
 
 
 def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
