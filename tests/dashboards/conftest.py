@@ -6,6 +6,7 @@ WEAKLINK_MONTH: how many spans the month has. WEAKLINK_MONTH_FOLDER: where it is
 import importlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ for module in ("cookbook", "month", "make"):
     importlib.import_module(module)
 del sys.path[: len(FOLDERS)]
 
-from cookbook import trickle  # noqa: E402
+from cookbook import SETTLE_SECONDS, trickle  # noqa: E402
 from month import make  # noqa: E402
 
 SPANS = int(os.environ.get("WEAKLINK_MONTH", "8000"))
@@ -50,7 +51,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Spans keep arriving, and the first of them are judged."""
+    """Spans keep arriving, and the first of them are judged; what is left to be merged of a whole month is."""
     data = Path(FOLDER) if FOLDER else tmp_path_factory.mktemp("month") / "data"
     made = make(data, SPANS, sittings=2 if SPANS < WHOLE else 0)
     assert made.days_done == made.days
@@ -61,4 +62,5 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         before = service.count("evaluations")
         stack.enter_context(trickle(service.grpc))
         wait_until(lambda: service.count("evaluations") > before, "the evaluation of what arrives")
+        time.sleep(SETTLE_SECONDS if SPANS >= WHOLE else 0)
         yield Served(service, metrics)
