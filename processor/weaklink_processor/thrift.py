@@ -1,6 +1,7 @@
 """How a process that runs beside others on a small machine, such as a CI job, keeps its memory small.
 
 What a step frees is kept for the next one, by Arrow and by glibc in an arena for each thread: twice what is in use.
+And to merge parts that are read once takes more memory than any step, for nothing.
 """
 
 import ctypes
@@ -13,13 +14,14 @@ _ARENAS = 2
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How much is done at once; None: as a service does it."""
+    """How much is done at once; None: as a service does it. And whether parts are merged in time to spare."""
 
     batch_bytes: int | None = None
     judged_traces: int | None = None
+    ever_rests: bool = True
 
 
-AS_A_SERVICE, SMALL = Steps(), Steps(batch_bytes=12_000_000, judged_traces=4_000)
+AS_A_SERVICE, SMALL = Steps(), Steps(batch_bytes=12_000_000, judged_traces=4_000, ever_rests=False)
 
 
 def give_back() -> Callable[[], None]:

@@ -20,11 +20,14 @@ from weaklink_analysis.views import create_statements
 from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import LAKE_KEYS, LAKE_SOUGHT, Sent, Step
+from weaklink_processor.commands.replay import take
+from weaklink_processor.config import Config
 from weaklink_processor.decode.batch import decode
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake import merging
 from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.parts import Part, PartWriter
+from weaklink_processor.queue import framing
 from weaklink_processor.queue.store import Row
 from weaklink_service import tables
 
@@ -283,6 +286,25 @@ def test_more_is_merged_while_there_is_time(
     process.step.settle(NOW + step_module.TIDY_PAUSE)
     process.end()
     assert asked == [rests, True]
+
+
+@pytest.mark.parametrize(("thrifty", "merged"), [(False, True), (True, False)])
+def test_what_is_read_once_is_not_merged_in_time_to_spare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, thrifty: bool, merged: bool
+) -> None:
+    """A folder made of files for one look is left in the parts that its steps wrote, that of `replay` is not."""
+    file = tmp_path / "spans.binpb"
+    file.write_bytes(framing.join([payload([write(1, 1, "triage", 0.3, 1)])]))
+    asked: list[bool] = []
+    due = Lake.due
+
+    def noted(lake: Lake, *arguments: Any, resting: bool) -> list[merging.Merge]:
+        asked.append(resting)
+        return due(lake, *arguments, resting=resting)
+
+    monkeypatch.setattr(Lake, "due", noted)
+    take(Config(data_dir=tmp_path / "data"), [file], thrifty=thrifty)
+    assert any(asked) is merged
 
 
 def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ DAY_END = timedelta(hours=1)
 class Upkeep:
     """Keeps the lake in few parts. What an interrupted merge leaves is swept away at the next start."""
 
-    def __init__(self, state: State, lake: Lake) -> None:
-        self._state, self._lake = state, lake
+    def __init__(self, state: State, lake: Lake, *, ever_rests: bool = True) -> None:
+        """`ever_rests`: false where the lake is read once, so that what is merged in time to spare would be wasted."""
+        self._state, self._lake, self._ever_rests = state, lake, ever_rests
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
         self._running: list[tuple[Merge, Future[Part]]] = []
         self._resume_at: datetime | None = None
@@ -39,7 +40,7 @@ class Upkeep:
         if self._running or (self._resume_at and now < self._resume_at):
             return
         today = (now - DAY_END).date()
-        merges = self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting)
+        merges = self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting and self._ever_rests)
         self._running = [(merge, self._pool.submit(self._lake.merge, merge)) for merge in merges]
         if not merges:
             self._asked_upto = NOTHING_ASKED
