@@ -5,10 +5,9 @@ import tracemalloc
 from collections.abc import Sequence
 
 import pytest
-from starlette.requests import Request
-from starlette.types import Message
 
 from weaklink_processor.errors import BadData, Overloaded, TooLarge
+from weaklink_processor.receive.asgi import Message, Request
 from weaklink_processor.receive.body import read_body
 from weaklink_processor.receive.room import SMALL_BYTES, Room
 

@@ -1,9 +1,11 @@
 """The plugin as pytest loads it: each test starts a pytest of its own, since the global tracer provider is set once."""
 
 import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from inner_pytest import errors, run_pytest
 
@@ -78,6 +80,20 @@ def test_unused_it_imports_nothing(tmp_path: Path) -> None:
 
     ours = {"weaklink_processor", "weaklink_processor.testing", "weaklink_processor.testing.plugin"}
     assert modules() - modules("-p", "no:weaklink") == ours
+
+
+def test_nothing_that_weaklink_needs_is_a_plugin_too() -> None:
+    """pytest loads the plugins of all that is installed: that of anyio would make each start 0.2 s longer."""
+    needed, waiting = set[str](), ["weaklink"]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            found = map(Requirement, metadata.requires(name) or ())
+            waiting += [each.name for each in found if each.marker is None or each.marker.evaluate({"extra": ""})]
+    assert {"weaklink", "uvicorn", "pydantic-core"} < needed
+    plugins = {name for name in needed if metadata.distribution(name).entry_points.select(group="pytest11")}
+    assert plugins == {"weaklink"}
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 import zlib
 from typing import Final, Protocol
 
-from starlette.requests import ClientDisconnect, Request
-
 from weaklink_processor.errors import BadData, TooLarge
+from weaklink_processor.receive.asgi import Request
 from weaklink_processor.receive.room import Grow
 from weaklink_processor.receive.status import WrongType
 
@@ -17,19 +16,16 @@ async def read_body(request: Request, max_bytes: int, grow: Grow = lambda _: Non
 
     `grow` is told of its size as it comes. WrongType: a content encoding other than gzip.
     """
-    decoder = _decoder(request.headers.get("content-encoding", ""))
-    _check_size(int(request.headers.get("content-length", 0)), max_bytes)
+    decoder = _decoder(request.header("content-encoding"))
+    _check_size(int(request.header("content-length") or 0), max_bytes)
     sent = 0
     body = bytearray()
-    try:
-        async for chunk in request.stream():
-            sent += len(chunk)
-            _check_size(sent, max_bytes)
-            body += decoder.feed(chunk, max_bytes - len(body) + 1)
-            _check_size(len(body), max_bytes)
-            grow(len(body))
-    except ClientDisconnect as error:
-        raise BadData("the client left before the end of its request") from error
+    async for chunk in request.chunks():
+        sent += len(chunk)
+        _check_size(sent, max_bytes)
+        body += decoder.feed(chunk, max_bytes - len(body) + 1)
+        _check_size(len(body), max_bytes)
+        grow(len(body))
     decoder.finish()
     return bytes(body)
 

@@ -10,21 +10,18 @@ from typing import Final
 
 from google.protobuf.json_format import MessageToJson
 from google.protobuf.message import Message
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
-from weaklink_processor.errors import BadData, Overloaded, WeaklinkError
+from weaklink_processor.errors import Overloaded
 from weaklink_processor.receive import otlp_json
+from weaklink_processor.receive.asgi import Application, Request, Response, Route
 from weaklink_processor.receive.body import read_body
 from weaklink_processor.receive.credentials import CHALLENGE, HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
 from weaklink_processor.receive.limits import Limits
-from weaklink_processor.receive.status import RETRY_SECONDS, NoSuchPath, WrongMethod, WrongType, answer_to, status_of
+from weaklink_processor.receive.status import RETRY_SECONDS, WrongMethod, WrongType, answer_to, status_of
 
 TRACES_PATH: Final = "/v1/traces"
+PLAIN: Final = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,71 +56,49 @@ JSON: Final = Encoding("application/json", _from_json, _write_json)
 ENCODINGS: Final = {encoding.media_type: encoding for encoding in (PROTOBUF, JSON)}
 
 
-def application(intake: Intake, limits: Limits, credentials: Credentials) -> Starlette:
+def application(intake: Intake, limits: Limits, credentials: Credentials) -> Application:
     """Everything that is served over HTTP."""
 
     async def export(request: Request) -> Response:
-        credentials.check(request.headers.getlist(HEADER))  # before anything of the body is read
+        credentials.check(request.headers(HEADER))  # before anything of the body is read
         encoding = _encoding_of(request)
         if encoding is None:
-            sent = request.headers.get("content-type", "")
+            sent = request.header("content-type")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
         with intake.room.claim() as grow:
             body = await read_body(request, limits.max_recv_bytes, grow)
             answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits, "http")
-        return Response(encoding.write(answer), media_type=encoding.media_type)
-
-    async def refuse(request: Request, error: Exception) -> Response:
-        if request.url.path == TRACES_PATH:  # probes are no exports
-            intake.refused(error, "http")
-        return await _refuse(request, error)
+        return Response(encoding.write(answer), encoding.media_type)
 
     async def healthz(_request: Request) -> Response:
-        return PlainTextResponse("alive\n")
+        return Response(b"alive\n", PLAIN)
 
     async def readyz(_request: Request) -> Response:
         if not intake.ready:
             raise Overloaded("taking no data now")
-        return PlainTextResponse("ready\n")
+        return Response(b"ready\n", PLAIN)
 
-    app = Starlette(
-        routes=[
-            Route(TRACES_PATH, export, methods=["POST"]),
-            Route("/healthz", healthz),
-            Route("/readyz", readyz),
-        ],
-        exception_handlers={WeaklinkError: refuse, HTTPException: _refuse_route, Exception: refuse},
-    )
-    app.router.redirect_slashes = False  # a redirect is no answer to an exporter
-    return app
+    def refuse(request: Request, error: Exception) -> Response:
+        if (request.method, request.path) == ("POST", TRACES_PATH):  # probes are no exports
+            intake.refused(error, "http")
+        return _refusal(request, error)
+
+    routes = {TRACES_PATH: Route(export, ("POST",)), "/healthz": Route(healthz), "/readyz": Route(readyz)}
+    return Application(routes, refuse)
 
 
 def _encoding_of(request: Request) -> Encoding | None:
-    media_type, _, _ = request.headers.get("content-type", "").partition(";")
+    media_type, _, _ = request.header("content-type").partition(";")
     return ENCODINGS.get(media_type.strip().lower())
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
+def _refusal(request: Request, error: Exception) -> Response:
     """Answer with a google.rpc.Status, in the request's own type where it is one of ours."""
     encoding = _encoding_of(request) or JSON
     answer = answer_to(error)
-    headers = {"Retry-After": str(RETRY_SECONDS)} if answer.retryable else {}
+    headers = {"retry-after": str(RETRY_SECONDS)} if answer.retryable else {}
     if answer.http is HTTPStatus.UNAUTHORIZED:
-        headers["WWW-Authenticate"] = CHALLENGE
-    return Response(encoding.write(status_of(error)), answer.http, headers, encoding.media_type)
-
-
-ROUTE_FAULTS: Final[dict[int, type[WeaklinkError]]] = {
-    HTTPStatus.NOT_FOUND: NoSuchPath,
-    HTTPStatus.METHOD_NOT_ALLOWED: WrongMethod,
-}
-
-
-async def _refuse_route(request: Request, error: Exception) -> Response:
-    """Put what the router refuses in our own terms, and keep its headers, such as Allow."""
-    if not isinstance(error, HTTPException):
-        raise error
-    fault = ROUTE_FAULTS.get(error.status_code, BadData)
-    response = await _refuse(request, fault(f"{request.method} {request.url.path}: {error.detail}"))
-    response.headers.update(error.headers or {})
-    return response
+        headers["www-authenticate"] = CHALLENGE
+    if isinstance(error, WrongMethod):
+        headers["allow"] = ", ".join(error.allowed)
+    return Response(encoding.write(status_of(error)), encoding.media_type, answer.http, headers)

@@ -3,6 +3,7 @@
 https://opentelemetry.io/docs/specs/otlp/#failures and #failures-1; https://cloud.google.com/apis/design/errors
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -25,7 +26,11 @@ class NoSuchPath(Refused):
 
 
 class WrongMethod(Refused):
-    """The path is served, by another method."""
+    """The path is served, by other methods."""
+
+    def __init__(self, message: str, allowed: Sequence[str]) -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
 class WrongType(Refused):
