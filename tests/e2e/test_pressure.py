@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import grpc
+import psutil
 import pytest
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
@@ -155,6 +156,15 @@ def _is_ready(service: Service) -> bool:
         return post(service, b"").status == 200
     except OSError:
         return False
+
+
+def test_the_analyst_lets_others_go_first(tmp_path: Path) -> None:
+    """Where processors are short, senders and readers get them: they wait for an answer, analysis can catch up."""
+    with Service(tmp_path / "data") as service:
+        receiver, analyst = service.child("receiver"), service.child("analyst")
+        assert receiver
+        assert analyst
+        assert analyst.nice() > receiver.nice() == psutil.Process().nice()
 
 
 def test_a_full_disk(tmp_path: Path, small_disk: SmallDisk) -> None:
