@@ -18,10 +18,10 @@ class Steps:
 
     batch_bytes: int | None = None
     judged_traces: int | None = None
-    ever_rests: bool = True
+    merges_at_rest: bool = True
 
 
-AS_A_SERVICE, SMALL = Steps(), Steps(batch_bytes=12_000_000, judged_traces=4_000, ever_rests=False)
+AS_A_SERVICE, SMALL = Steps(), Steps(batch_bytes=12_000_000, judged_traces=4_000, merges_at_rest=False)
 
 
 def give_back() -> Callable[[], None]:

@@ -292,7 +292,7 @@ def test_more_is_merged_while_there_is_time(
 def test_what_is_read_once_is_not_merged_in_time_to_spare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, thrifty: bool, merged: bool
 ) -> None:
-    """A folder made of files for one look is left in the parts that its steps wrote, that of `replay` is not."""
+    """A folder made of files for one look never has time to spare; that of `replay` has, at the end."""
     file = tmp_path / "spans.binpb"
     file.write_bytes(framing.join([payload([write(1, 1, "triage", 0.3, 1)])]))
     asked: list[bool] = []

@@ -1,7 +1,9 @@
 """What is refused before it is stored, and what senders are kept waiting for."""
 
 import asyncio
+import gc
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -60,6 +62,24 @@ def test_a_queue_of_many_requests_refuses_until_released(path: Path) -> None:
         assert store.append([b"x"], NOON) == 3
         store.release("analyst", 3)
         assert store.stats().requests == 0
+
+
+async def test_what_is_refused_is_let_go_of(path: Path) -> None:
+    """Refusals keep nothing of requests, but perhaps of the last, without waiting for the garbage collector."""
+    request = bytes(100_000)
+    gc.disable()
+    try:
+        with closing(QueueStore.open(path, max_bytes=PLENTY, max_requests=1)) as store:
+            store.register("analyst")
+            store.append([b"x"], NOON)
+            writer, before = QueueWriter(store), sys.getrefcount(request)
+            for _ in range(10):
+                with pytest.raises(Overloaded):
+                    await writer.append(request)
+            await writer.stop()
+            assert sys.getrefcount(request) <= before + 1
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(

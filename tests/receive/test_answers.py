@@ -360,11 +360,15 @@ def test_what_is_not_to_be_retried(
     assert "retry-after" not in answer.headers
 
 
-@pytest.mark.parametrize(("method", "body"), [("GET", b"alive\n"), ("HEAD", b"")])
-def test_a_probe_may_ask_for_the_head_alone(receiver: Receiver, method: str, body: bytes) -> None:
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_probe_may_ask_for_the_head_alone(receiver: Receiver, method: str) -> None:
     """What stands behind a question mark is no part of the path."""
     answer = receiver.http(method, "/healthz?from=probe")
-    assert (answer.status, answer.media_type, answer.body) == (200, "text/plain; charset=utf-8", body)
+    assert (answer.status, answer.media_type, answer.headers["content-length"]) == (
+        200,
+        "text/plain; charset=utf-8",
+        str(len(b"alive\n")),
+    )
     refused = receiver.http("POST", "/healthz")
     assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD")
 

@@ -93,12 +93,12 @@ class Step:
         scopes: Collection[str] = SENT_SCOPES,
         retention: Retention = FOR_EVER,
         count_departed: Callable[[str, int], None] = lambda *_: None,
-        ever_rests: bool = True,
+        merges_at_rest: bool = True,
     ) -> None:
         """`sent` tells what every destination has; None: there is none, and nothing is put into the outbox.
 
         `scopes`: of which evaluations go there, if any: decision, trace, session. `count_departed` hears how many spans
-        left the lake, and why. `ever_rests`: whether parts are merged in time to spare.
+        left the lake, and why. `merges_at_rest`: whether parts are merged in time to spare.
         """
         self._state, self._engine, self._lake = state, engine, lake
         self._settings, self._sent, self._scopes = settings, sent, scopes
@@ -108,7 +108,7 @@ class Step:
         self._writing: list[Future[Part]] = []
         """The parts of the step under way."""
         self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
-        self._upkeep = Upkeep(state, lake, ever_rests=ever_rests)
+        self._upkeep = Upkeep(state, lake, merges_at_rest=merges_at_rest)
         self._departure = Departure(state, engine, lake, retention, count_departed)
         self._tidy_at: datetime | None = None
         self._resting = False

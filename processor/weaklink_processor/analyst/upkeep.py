@@ -24,9 +24,9 @@ DAY_END = timedelta(hours=1)
 class Upkeep:
     """Keeps the lake in few parts. What an interrupted merge leaves is swept away at the next start."""
 
-    def __init__(self, state: State, lake: Lake, *, ever_rests: bool = True) -> None:
-        """`ever_rests`: false where the lake is read once, so that what is merged in time to spare would be wasted."""
-        self._state, self._lake, self._ever_rests = state, lake, ever_rests
+    def __init__(self, state: State, lake: Lake, *, merges_at_rest: bool = True) -> None:
+        """`merges_at_rest`: false where the lake is read once, and what is merged in time to spare is wasted."""
+        self._state, self._lake, self._merges_at_rest = state, lake, merges_at_rest
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="upkeep")
         self._running: list[tuple[Merge, Future[Part]]] = []
         self._resume_at: datetime | None = None
@@ -40,7 +40,7 @@ class Upkeep:
         if self._running or (self._resume_at and now < self._resume_at):
             return
         today = (now - DAY_END).date()
-        merges = self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting and self._ever_rests)
+        merges = self._lake.due(self._state.parts(), today, self._asked_upto, resting=resting and self._merges_at_rest)
         self._running = [(merge, self._pool.submit(self._lake.merge, merge)) for merge in merges]
         if not merges:
             self._asked_upto = NOTHING_ASKED

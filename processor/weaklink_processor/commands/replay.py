@@ -70,15 +70,16 @@ def take(config: Config, files: Sequence[Path], progress: Progress = unseen, *, 
             spool.seek(0)
             last = queue.stats().last_offset
             first = last
+            steps = SMALL if thrifty else AS_A_SERVICE
             for group in _groups(spool):
-                last = _append(config, queue, group, last)
+                last = _append(config, queue, group, last, steps)
             trim = give_back() if thrifty else lambda: None
 
             def tell(done: int) -> None:
                 trim()
                 progress("analysing", (done - first) / max(last - first, 1))
 
-            _catch_up(config, queue, last, tell, SMALL if thrifty else AS_A_SERVICE)
+            _catch_up(config, queue, last, tell, steps)
     return tally
 
 
@@ -121,12 +122,12 @@ def _groups(spool: IO[bytes]) -> Iterator[list[bytes]]:
         yield group
 
 
-def _append(config: Config, queue: QueueStore, group: list[bytes], last: int) -> int:
+def _append(config: Config, queue: QueueStore, group: list[bytes], last: int, steps: Steps) -> int:
     """Append to the queue; if it is full, once more when all so far has been applied."""
     try:
         return queue.append(group, datetime.now(UTC))
     except Overloaded:
-        _catch_up(config, queue, last)
+        _catch_up(config, queue, last, steps=steps)
         return queue.append(group, datetime.now(UTC))
 
 

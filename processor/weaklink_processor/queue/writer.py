@@ -99,7 +99,10 @@ class QueueWriter:
             waiting.clients.append(client)
         else:
             self._enqueue(_Waiting(request, digest, loop.time(), [client]))
-        await client
+        try:
+            await client
+        finally:
+            del client  # its error's traceback has this frame: a cycle, which would keep the request
 
     async def stop(self) -> None:
         """Refuse what comes from now on, and return when all that came before is committed."""
@@ -169,7 +172,7 @@ class QueueWriter:
         try:
             offset = await self._patiently(asyncio.get_running_loop().run_in_executor(self._thread, append), group)
         except WeaklinkError as error:
-            return error
+            return error.with_traceback(None)  # in which the group would be kept until the next garbage collection
         except Exception as error:  # whatever it is, everyone in the group must get an answer
             log.exception("queue append failed")
             return WeaklinkError(f"queue append failed: {error}")

@@ -1,4 +1,4 @@
-"""ASGI, as far as OTLP needs it: a request, an answer, and paths that each take one method.
+"""ASGI, as far as OTLP needs it: a request, an answer, and what answers at a path.
 
 https://asgi.readthedocs.io/en/latest/specs/www.html. A framework on top of it would bring anyio, whose pytest plugin
 every test suite beside weaklink would load: 0.2 s at each start.
@@ -59,7 +59,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What it gets."""
+    """What it gets; names of headers are in lower case."""
 
     body: bytes
     media_type: str
@@ -93,13 +93,17 @@ class Application:
         """Answer one request, as ASGI has it."""
         request = Request(scope, receive)
         try:
-            response = await self._route(request).answer(request)
-        except WeaklinkError as error:
-            response = self.refuse(request, error)
+            response = await self._answer(request)
         except Exception as error:
             await self.refuse(request, error).send(send)
             raise
         await response.send(send)
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            return await self._route(request).answer(request)
+        except WeaklinkError as error:
+            return self.refuse(request, error)
 
     def _route(self, request: Request) -> Route:
         asked = f"{request.method} {request.path}"

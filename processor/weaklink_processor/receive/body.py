@@ -17,7 +17,7 @@ async def read_body(request: Request, max_bytes: int, grow: Grow = lambda _: Non
     `grow` is told of its size as it comes. WrongType: a content encoding other than gzip.
     """
     decoder = _decoder(request.header("content-encoding"))
-    _check_size(int(request.header("content-length") or 0), max_bytes)
+    _check_size(_announced(request), max_bytes)
     sent = 0
     body = bytearray()
     async for chunk in request.chunks():
@@ -72,6 +72,14 @@ def _decoder(encoding: str) -> _Decoder:
         return _DECODERS[encoding.strip().lower()]()
     except KeyError:
         raise WrongType(f"content encoding {encoding!r}: only gzip is understood") from None
+
+
+def _announced(request: Request) -> int:
+    length = request.header("content-length")
+    try:
+        return int(length or 0)
+    except ValueError:  # thousands of digits
+        raise BadData(f"content-length: expected a number of bytes, got {length[:20]!r}...") from None
 
 
 def _check_size(size: int, max_bytes: int) -> None:

@@ -65,7 +65,7 @@ def application(intake: Intake, limits: Limits, credentials: Credentials) -> App
         if encoding is None:
             sent = request.header("content-type")
             raise WrongType(f"content type {sent!r}: send {' or '.join(ENCODINGS)}")
-        with intake.room.claim() as grow:
+        with intake.room.claim() as grow, intake.until_stopped():
             body = await read_body(request, limits.max_recv_bytes, grow)
             answer = await intake.take(await encoding.to_protobuf(intake, body, limits), limits, "http")
         return Response(encoding.write(answer), encoding.media_type)

@@ -14,6 +14,8 @@ from google.rpc.code_pb2 import DEADLINE_EXCEEDED, INVALID_ARGUMENT
 from google.rpc.status_pb2 import Status
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from weaklink_processor.receive.http_parser import Parser
+
 MOST_OVERHEAD: Final = 64 << 10  # bytes in a row that are no body: a head, trailers, chunk extensions
 MOST_AHEAD: Final = 16  # requests of a connection that wait for the answer to another
 
@@ -41,6 +43,7 @@ class _Connection(HttpToolsProtocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self.parser: Parser = Parser(self)
         self.timeout_keep_alive = self.patience.idle_timeout  # type: ignore[assignment]  # fractions count too
         self._reading: TimerHandle | None = None
         self._writing: TimerHandle | None = None
@@ -68,6 +71,8 @@ class _Connection(HttpToolsProtocol):
         self._expect_head()
 
     def on_headers_complete(self) -> None:
+        if self.parser.offered:
+            return
         if len(self.pipeline) >= MOST_AHEAD:
             raise ValueError("too many requests ahead")  # the parser's caller answers 400 and hangs up
         super().on_headers_complete()
@@ -78,6 +83,8 @@ class _Connection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self.parser.offered:
+            return
         self._overhead = 0
         _cancel(self._reading)
         super().on_message_complete()

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final, Literal, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -84,16 +85,23 @@ class Intake:
     def _count_refused(self, spans: int, transport: Transport) -> None:
         self._tally.add(REFUSED_SPANS, spans, receiver=RECEIVER, transport=transport)
 
-    async def _queue(self, payload: bytes) -> None:
+    @contextmanager
+    def until_stopped(self) -> Iterator[None]:
+        """What the end of the receiver cuts short within the block is Overloaded: it can be sent again."""
         try:
-            await self._append(payload)
-        except Overloaded:
-            self._overloaded_until = self._clock() + RETRY_SECONDS
-            raise
+            yield
         except asyncio.CancelledError:
             if not self._draining:
                 raise  # the client has gone
             raise Overloaded("the receiver stopped before the request was stored") from None
+
+    async def _queue(self, payload: bytes) -> None:
+        try:
+            with self.until_stopped():
+                await self._append(payload)
+        except Overloaded:
+            self._overloaded_until = self._clock() + RETRY_SECONDS
+            raise
         self._overloaded_until = self._clock()
 
 

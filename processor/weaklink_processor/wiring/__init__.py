@@ -349,7 +349,7 @@ def _step(
         scopes=scopes,
         retention=Retention(timedelta(seconds=kept) if kept else None, config.lake.max_bytes),
         count_departed=lambda reason, spans: queue.set_mark(DEPARTED[reason], queue.mark(DEPARTED[reason]) + spans),
-        ever_rests=steps.ever_rests,
+        merges_at_rest=steps.merges_at_rest,
     )
     step.recover(_now())
     return step

@@ -1,0 +1,124 @@
+"""HTTP/1.1 as odd clients write it, byte by byte: what is acknowledged is taken, whole and once."""
+
+import re
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+import pytest
+
+from receive.harness import ANY_PORTS, GOOD, PROTOBUF, Receiver, running
+
+UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAAB")
+SIZE = f"Content-Length: {len(GOOD)}"
+
+
+def head(*lines: str, method: str = "POST") -> bytes:
+    """That of an export."""
+    first = (f"{method} /v1/traces HTTP/1.1", "Host: here", f"Content-Type: {PROTOBUF}")
+    return "\r\n".join((*first, *lines, "", "")).encode()
+
+
+def chunked(body: bytes) -> bytes:
+    """A body in two chunks."""
+    parts = (body[:7], body[7:], b"")
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
+
+
+@contextmanager
+def connected(receiver: Receiver) -> Iterator[socket.socket]:
+    """A connection to it."""
+    with socket.create_connection((receiver.bound.http.host, receiver.bound.http.port), timeout=10) as connection:
+        yield connection
+
+
+def statuses(connection: socket.socket, count: int) -> list[int]:
+    """Of so many answers."""
+    received = b""
+    while len(found := re.findall(rb"^HTTP/1.1 (\d+)", received, re.MULTILINE)) < count:
+        more = connection.recv(1 << 16)
+        assert more, received
+        received += more
+    return [int(each) for each in found]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Receiver]:
+    with running() as one:
+        yield one
+
+
+@pytest.fixture
+def receiver(shared: Receiver) -> Receiver:
+    shared.stored.clear()
+    return shared
+
+
+WHOLE = head(*UPGRADE, SIZE) + GOOD
+AS_IT_COMES = {
+    "at once": [WHOLE],
+    "the body later": [head(*UPGRADE, SIZE), GOOD],
+    "cut anywhere": [WHOLE[start : start + 11] for start in range(0, len(WHOLE), 11)],
+    "chunked": [head(*UPGRADE, "Transfer-Encoding: chunked") + chunked(GOOD)],
+    "a websocket": [head("Upgrade: websocket", "Connection: upgrade", SIZE) + GOOD],
+    "several": [head(*UPGRADE, "Upgrade: TLS/1.0", SIZE), GOOD],
+}
+
+
+@pytest.mark.parametrize("pieces", AS_IT_COMES.values(), ids=AS_IT_COMES)
+def test_an_upgrade_is_not_heeded(receiver: Receiver, pieces: Sequence[bytes]) -> None:
+    """A request that offers to speak something else is taken as any other, as is what follows on its connection."""
+    with connected(receiver) as connection:
+        for piece in (*pieces, head(SIZE) + GOOD):
+            connection.sendall(piece)
+            time.sleep(0.002)  # a segment of its own
+        assert statuses(connection, 2) == [200, 200]
+    assert receiver.stored == [GOOD, GOOD]
+
+
+def test_an_upgrade_without_its_body_is_not_acknowledged(receiver: Receiver) -> None:
+    """Nothing is said before the body that was announced is there."""
+    with connected(receiver) as connection:
+        connection.sendall(head(*UPGRADE, SIZE) + GOOD[:-1])
+        connection.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+    assert receiver.stored == []
+
+
+def test_many_upgrades_ahead(receiver: Receiver) -> None:
+    """Requests sent ahead of their answers may each offer an upgrade."""
+    with connected(receiver) as connection:
+        connection.sendall(WHOLE * 5)
+        assert statuses(connection, 5) == [200] * 5
+    assert receiver.stored == [GOOD] * 5
+
+
+def test_what_is_no_http_for_a_tunnel(receiver: Receiver) -> None:
+    """CONNECT is refused, with an upgrade or without, and takes nothing else with it."""
+    with connected(receiver) as connection:
+        connection.sendall(head(*UPGRADE, SIZE, method="CONNECT") + GOOD)
+        assert statuses(connection, 1)[0] in {400, 404, 405}
+    assert receiver.stored == []
+    assert receiver.post(GOOD).status == 200
+
+
+def test_a_length_of_thousands_of_digits(receiver: Receiver) -> None:
+    """It is refused as bad data, and is no failure of ours."""
+    with connected(receiver) as connection:
+        connection.sendall(head(f"Content-Length: {len(GOOD):05000}") + GOOD)
+        assert statuses(connection, 1) == [400]
+    assert receiver.stored == []
+
+
+def test_half_a_request_at_a_stop() -> None:
+    """Its client is told to come back: it has been given up, and not failed."""
+    with ExitStack() as later:
+        with running(replace(ANY_PORTS, grace_seconds=1)) as receiver:
+            connection = later.enter_context(connected(receiver))
+            connection.sendall(head(SIZE) + GOOD[:-1])
+            time.sleep(0.3)  # until it is being read
+        assert statuses(connection, 1) == [503]
+        assert receiver.stored == []
