@@ -78,6 +78,18 @@ def test_an_upgrade_is_not_heeded(receiver: Receiver, pieces: Sequence[bytes]) -
     assert receiver.stored == [GOOD, GOOD]
 
 
+@pytest.mark.parametrize("wait", [0, 0.05])
+def test_an_upgrade_on_a_connection_that_is_to_be_closed(receiver: Receiver, wait: float) -> None:
+    """It is taken, and the connection closed behind its answer."""
+    with connected(receiver) as connection:
+        connection.sendall(head("Connection: close, Upgrade", "Upgrade: h2c", SIZE))
+        time.sleep(wait)
+        connection.sendall(GOOD)
+        assert statuses(connection, 1) == [200]
+        assert connection.recv(1) == b""
+    assert receiver.stored == [GOOD]
+
+
 def test_an_upgrade_without_its_body_is_not_acknowledged(receiver: Receiver) -> None:
     """Nothing is said before the body that was announced is there."""
     with connected(receiver) as connection:

@@ -14,17 +14,18 @@ CONNECT: Final = b"CONNECT"
 """What follows its head is no HTTP, with or without Upgrade."""
 
 
-class Head(Protocol):
-    """What the listener of a parser has heard of a request, as uvicorn keeps it."""
+class Listener(Protocol):
+    """Who hears of requests by a parser, and keeps the head of the last, as uvicorn does."""
 
+    parser: "Parser"
     url: bytes
     headers: list[tuple[bytes, bytes]]
 
 
 class Parser(httptools.HttpRequestParser):
-    """Reads a head that offers an upgrade a second time, without the offer; `offered` is true before that."""
+    """Has another read a head that offers an upgrade once more, without the offer; `offered` is true before that."""
 
-    def __init__(self, listener: Head) -> None:
+    def __init__(self, listener: Listener) -> None:
         super().__init__(listener)
         self._listener = listener
         self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
@@ -36,18 +37,16 @@ class Parser(httptools.HttpRequestParser):
 
     def feed_data(self, data: "bytes | bytearray | memoryview[int] | array[int]") -> None:
         """Tell the listener of all that is in it; HttpParserError where that is no HTTP."""
-        data = bytes(data)
-        while data:
-            rest = b""
-            try:
-                super().feed_data(data)
-            except httptools.HttpParserUpgrade as upgrade:
-                if not self.offered:
-                    raise
-                (end,) = upgrade.args
-                rest = data[end:]
-                super().feed_data(self._head())
-            data = rest
+        try:
+            super().feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            if not self.offered:
+                raise
+            (end,) = upgrade.args
+        else:
+            return
+        self._listener.parser = Parser(self._listener)  # this one takes a connection that is to be closed for closed
+        self._listener.parser.feed_data(self._head() + bytes(data)[end:])
 
     def _head(self) -> bytes:
         version = self.get_http_version().encode()
