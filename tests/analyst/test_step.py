@@ -263,19 +263,25 @@ def test_a_merge_that_fails_changes_nothing_and_is_tried_again_later(
     assert tables(tmp_path) == shown
 
 
-@pytest.mark.parametrize(("few", "caught_up", "rests"), [(1_000, True, True), (1_000, False, False), (1, True, False)])
-def test_more_is_merged_while_there_is_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, few: int, caught_up: bool, rests: bool
-) -> None:
-    """Behind a step of few spans with nothing waiting, and behind any other once nothing came for a while."""
-    asked: list[bool] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each time that it was looked for merges: whether there was time to spare."""
+    noted_down: list[bool] = []
     due = Lake.due
 
     def noted(lake: Lake, *arguments: Any, resting: bool) -> list[merging.Merge]:
-        asked.append(resting)
+        noted_down.append(resting)
         return due(lake, *arguments, resting=resting)
 
     monkeypatch.setattr(Lake, "due", noted)
+    return noted_down
+
+
+@pytest.mark.parametrize(("few", "caught_up", "rests"), [(1_000, True, True), (1_000, False, False), (1, True, False)])
+def test_more_is_merged_while_there_is_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[bool], *, few: int, caught_up: bool, rests: bool
+) -> None:
+    """Behind a step of few spans with nothing waiting, and behind any other once nothing came for a while."""
     monkeypatch.setattr(step_module, "FEW", few)
     process = Process(tmp_path)
     (first, *_) = rows()
@@ -288,23 +294,15 @@ def test_more_is_merged_while_there_is_time(
     assert asked == [rests, True]
 
 
-@pytest.mark.parametrize(("thrifty", "merged"), [(False, True), (True, False)])
+@pytest.mark.parametrize(("thrifty", "rests"), [(False, True), (True, False)])
 def test_what_is_read_once_is_not_merged_in_time_to_spare(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, thrifty: bool, merged: bool
+    tmp_path: Path, asked: list[bool], *, thrifty: bool, rests: bool
 ) -> None:
     """A folder made of files for one look never has time to spare; that of `replay` has, at the end."""
     file = tmp_path / "spans.binpb"
     file.write_bytes(framing.join([payload([write(1, 1, "triage", 0.3, 1)])]))
-    asked: list[bool] = []
-    due = Lake.due
-
-    def noted(lake: Lake, *arguments: Any, resting: bool) -> list[merging.Merge]:
-        asked.append(resting)
-        return due(lake, *arguments, resting=resting)
-
-    monkeypatch.setattr(Lake, "due", noted)
     take(Config(data_dir=tmp_path / "data"), [file], thrifty=thrifty)
-    assert any(asked) is merged
+    assert any(asked) is rests
 
 
 def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:
