@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import duckdb
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from weaklink_analysis import incoming
 from weaklink_analysis.chains import chain_numbers
-from weaklink_analysis.evaluation import Check, Evaluation
+from weaklink_analysis.evaluation import EVALUATION_SCHEMA
 from weaklink_analysis.identity import Duplicate, Sifted, StoredSpans, sift
 from weaklink_analysis.models import Models
 from weaklink_analysis.names import NameIndex
@@ -161,14 +161,14 @@ class Engine:
         """The evaluations that got a new revision in the last `evaluate`: rows of the evaluation history."""
         return self._db.arrow(self._models.text("evaluation_history", changed=REVISED))
 
-    def revised(self, scopes: Collection[str]) -> list[Evaluation]:
-        """The revisions of the last `evaluate` that a backend is to hear of, as values.
+    def revised(self, scopes: Collection[str]) -> pa.Table:
+        """The revisions of the last `evaluate` that a backend is to hear of: rows of EVALUATION_SCHEMA.
 
         Of these scopes: decision, trace, session. Without a score only where an earlier one had one.
         """
         text = self._models.text("revised_evaluations", changed=REVISED)
-        rows = self._db.arrow(text, {"scopes": list(scopes)}).to_pylist()
-        return [_evaluation(row) for row in rows]
+        rows = self._db.arrow(text, {"scopes": list(scopes)})
+        return rows.select(EVALUATION_SCHEMA.names).cast(EVALUATION_SCHEMA)
 
     def weakest(self, spans: pa.Table) -> pa.Table:
         """The numbers of the weakest memory that each of these spans touches, where one is resolved.
@@ -368,8 +368,3 @@ class Engine:
         self._db.make("reparented")
         self._db.make("awaiting", parameters={"arrived_at": arrived_at})
         self._db.run("merge_pending")
-
-
-def _evaluation(row: dict[str, Any]) -> Evaluation:
-    checks = tuple(Check(**check) for check in row.pop("checks") or ())
-    return Evaluation(**row | {"record_ids": tuple(row["record_ids"]), "checks": checks})

@@ -1,45 +1,30 @@
-"""The evaluation record: one revision of one verdict on a decision, a trace or a session."""
+"""What is told of an evaluation: one revision of one verdict on a decision, a trace or a session, a row each."""
 
-from dataclasses import dataclass
-from datetime import datetime
+import pyarrow as pa
 
+EVALUATION_SCHEMA = pa.schema(
+    [
+        ("name", pa.string()),
+        ("scope", pa.string()),  # decision | trace | session
+        ("trace_id", pa.binary()),  # 16 bytes; with span_id it names the target span
+        ("span_id", pa.binary()),  # 8 bytes
+        ("session_id", pa.string()),  # '' for none, as environment and service_name
+        ("environment", pa.string()),
+        ("service_name", pa.string()),
+        ("score", pa.float64()),  # 0 to 1
+        ("passed", pa.bool_()),
+        ("label", pa.string()),  # pass | fail | not_evaluable
+        ("explanation", pa.string()),
+        ("rubric", pa.string()),
+        ("revision", pa.int64()),  # 1, 2, ...
+        ("annotator_kind", pa.string()),  # CODE | LLM | HUMAN
+        ("evaluated_at", pa.timestamp("us", "UTC")),
+        ("record_ids", pa.string()),  # a thousand at most, with commas between; '' for none
+        ("framework", pa.string()),  # deterministic | structural | llm
+        ("metadata", pa.string()),  # a JSON object: the checks, and what has no column of its own
+    ]
+)
+"""Keyed by (name, scope, target, rubric, annotator_kind).
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One named test of a rubric and how it came out."""
-
-    name: str
-    passed: bool
-    weight: float
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One revision, keyed by (name, scope, target, rubric, annotator_kind).
-
-    trace_id and span_id are lower-case hex and name the target span. A target that ceased to be one
-    has null scores, `passed` None and the label `not_evaluable`.
-    """
-
-    name: str
-    scope: str  # decision | trace | session
-    trace_id: str
-    span_id: str
-    session_id: str  # '' for none, as environment and service_name
-    environment: str
-    service_name: str
-    score: float | None  # 0 to 1, as score_effective and threshold
-    score_effective: float | None
-    threshold: float
-    passed: bool | None
-    label: str  # pass | fail | not_evaluable
-    explanation: str
-    rubric: str
-    revision: int  # 1, 2, ...
-    annotator_kind: str  # CODE | LLM | HUMAN
-    evaluated_at: datetime  # aware
-    span_count: int
-    record_ids: tuple[str, ...]
-    framework: str  # deterministic | structural | llm
-    checks: tuple[Check, ...]
+A target that ceased to be one has no score, `passed` null and the label `not_evaluable`.
+"""

@@ -1,12 +1,13 @@
 """Decisions: what they rest on, what their score sees, and of which a backend hears. tests/oracle has every rule."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from engine_harness import Analysis
+from evaluations import Evaluation, values
 from otlp import S, read, write
-from weaklink_analysis.evaluation import Evaluation
 
 CASCADE = [
     write(1, 1, "triage", 0.30, 1, agent="triage"),
@@ -21,7 +22,7 @@ PLAN = {"gen_ai.operation.name": "plan"}
 
 def heard(analysis: Analysis, *scopes: str) -> list[Evaluation]:
     """What a backend is told of the last judgement."""
-    return analysis.engine.revised(scopes)
+    return values(analysis.engine.revised(scopes))
 
 
 def test_the_effective_score_sees_the_contaminated_chain(analysis: Analysis) -> None:
@@ -43,8 +44,9 @@ def test_a_better_guess_mends_the_decision(analysis: Analysis) -> None:
     analysis.evaluate()
     analysis.feed([write(2, 1, "triage", 0.9, 1.5, agent="triage")])
     analysis.evaluate()
-    (verdict,) = [one for one in heard(analysis, "decision") if one.record_ids == ("diagnosis",)]
-    assert (verdict.score, verdict.score_effective, verdict.revision) == (1.0, 1.0, 2)
+    (verdict,) = [one for one in heard(analysis, "decision") if one.record_ids == "diagnosis"]
+    assert (verdict.score, verdict.revision) == (1.0, 2)
+    assert json.loads(verdict.metadata)["score_effective"] == 1.0
 
 
 def test_of_what_was_never_scored_nobody_hears(analysis: Analysis) -> None:
@@ -81,7 +83,7 @@ def test_a_session_is_judged_over_its_traces(analysis: Analysis) -> None:
     assert (row["score"], row["span_count"]) == (0.5, 2)
     assert {one.scope for one in heard(analysis, "decision", "trace")} == {"decision", "trace"}
     (told,) = heard(analysis, "session")
-    assert (told.record_ids, told.revision) == (("m", "n"), 2)
+    assert (told.record_ids, told.revision) == ("m,n", 2)
 
 
 def search(span: int, *, store: str | None) -> S:

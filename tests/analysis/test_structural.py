@@ -1,10 +1,12 @@
 """Tier 3: what a trace's spans carry, and the revisions that follow from its changes."""
 
+import json
 from typing import Any, cast
 
 import pytest
 
 from engine_harness import Analysis
+from evaluations import values
 from otlp import S, Value, read, write
 from weaklink_analysis.mai.rubrics import STRICT, STRUCTURAL
 from weaklink_analysis.operations import Settings
@@ -126,12 +128,31 @@ def test_a_target_that_ceases_to_be_one_gets_a_last_revision(analysis: Analysis)
     analysis.evaluate()
     assert revisions(analysis) == [(f"{1:032x}", 2, None)]
     assert evaluations(analysis) == []
-    (last,) = (one for one in analysis.engine.revised(["trace"]))
-    assert (last.score, last.passed, last.label, last.checks) == (None, None, "not_evaluable", ())
+    (last,) = values(analysis.engine.revised(["trace"]))
+    assert (last.score, last.passed, last.label) == (None, None, "not_evaluable")
+    assert json.loads(last.metadata)["checks"] == []
     assert last.explanation == "The trace has no memory operations any more."
     analysis.feed([write(1, 1, "m", 0.9, 12)])
     analysis.evaluate()
     assert revisions(analysis) == [(f"{1:032x}", 3, True)]
+
+
+def test_the_metadata_is_json_that_carries_the_checks(analysis: Analysis) -> None:
+    """What is told of a verdict and has no attribute of its own, the checks in words among it."""
+    analysis.feed([write(1, 1, "m", None, 1), write(1, 2, "n", 0.9, 2)])
+    analysis.evaluate()
+    (told,) = values(analysis.engine.revised(["trace"]))
+    metadata = json.loads(told.metadata)
+    checks = metadata.pop("checks")
+    assert metadata == {
+        "rubric": "mai-structural/1", "scope": "trace", "revision": 1, "threshold": 0.7, "score_effective": None,
+        "span_count": 2,
+    }  # fmt: skip
+    assert checks[0] == {
+        "name": "confidence_populated", "passed": False, "weight": 2.0,
+        "detail": "1/2 operations have confidence (50%)",
+    }  # fmt: skip
+    assert told.record_ids == "m,n"
 
 
 def test_the_target_is_the_root_once_it_is_seen(analysis: Analysis) -> None:

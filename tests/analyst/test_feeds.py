@@ -9,12 +9,14 @@ from pathlib import Path
 from random import Random
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from weaklink_processor.analyst.feeds import forward_feed, outbox_feed
 from weaklink_processor.analyst.outbox import Destination, Outbox
-from weaklink_processor.analyst.state import Applied, Issued, State
+from weaklink_processor.analyst.state import Applied, State
 from weaklink_processor.analyst.step import Sent
+from weaklink_processor.emit.evaluator import ISSUED_SCHEMA
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.queue.store import QueueStore
 
@@ -39,7 +41,8 @@ class Data:
         """Note that the analyst is so far, and that it made an evaluation of each scope."""
         self.state.store_applied(Applied(self.queue.id, offset))
         if scopes:
-            self.state.issue([Issued("0" * 31 + "1", 1, SPAN, "", "", scope) for scope in scopes])
+            row = {"trace_id": bytes(16), "span_id": 1, "span": SPAN, "service_name": "", "environment": ""}
+            self.state.issue(pa.Table.from_pylist([row | {"scope": scope} for scope in scopes], ISSUED_SCHEMA))
 
     def destination(self, name: str, **choice: object) -> Destination:
         return Destination(OtlpExporter("localhost:1", name=name), **choice)  # type: ignore[arg-type]

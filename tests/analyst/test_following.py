@@ -8,14 +8,14 @@ import pytest
 
 from analyst.test_feeds import BOTH, Data
 from analyst.test_feeds import data as data  # noqa: PLC0414  a fixture
-from emit.test_evaluator import STRUCTURAL
+from evaluations import STRUCTURAL, rows
 from phoenix_sink import PhoenixSink
 from weaklink_processor.analyst import following
 from weaklink_processor.analyst.feeds import outbox_feed
 from weaklink_processor.analyst.following import Following
 from weaklink_processor.analyst.outbox import Destination, Outbox
-from weaklink_processor.analyst.state import Applied, Issued
-from weaklink_processor.emit.evaluator import evaluator_span
+from weaklink_processor.analyst.state import Applied
+from weaklink_processor.emit.evaluator import evaluator_spans
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.patience import Patience, as_annotations
 from weaklink_processor.emit.settings import ExportSettings
@@ -82,8 +82,7 @@ def test_points_are_bounded(spans: Data, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_destination_waits_for_those_that_it_follows(spans: Data) -> None:
     """It is told of a trace when the other one has the rows, and not before."""
     spans.state.store_applied(Applied(spans.queue.id, 2))
-    told = evaluator_span(STRUCTURAL).SerializeToString()
-    spans.state.issue([Issued(STRUCTURAL.trace_id, 1, told, "", "", "trace")])
+    spans.state.issue(evaluator_spans(rows(STRUCTURAL)))
     with PhoenixSink() as sink:
         exporter = OtlpExporter(sink.endpoint, ExportSettings("phoenix"), "p")
         tell = partial(as_annotations, "p", Patience())

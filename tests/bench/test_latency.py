@@ -1,18 +1,17 @@
 """How the benchmarks find out how soon a verdict comes."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import grpc
 import numpy as np
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from downstream import METHOD, Verdicts, listening
+from evaluations import STRUCTURAL, evaluator_span
 from generator import Ended
 from latency import latency
 from load import Template, requests, trace_keys
-from weaklink_analysis.evaluation import Evaluation
-from weaklink_processor.emit.evaluator import evaluator_span
 from weaklink_processor.emit.feed import OutboxRow
 from weaklink_processor.emit.requests import evaluator_request
 
@@ -65,31 +64,6 @@ def test_a_sink_counts_what_is_sent_to_it() -> None:
 
 
 def _told(scope: str, traces: Sequence[bytes]) -> bytes:
-    rows = [OutboxRow(0, evaluator_span(_evaluation(scope, trace)).SerializeToString(), "", "") for trace in traces]
+    told = [evaluator_span(replace(STRUCTURAL, scope=scope, trace_id=trace.hex())) for trace in traces]
+    rows = [OutboxRow(0, span.SerializeToString(), "", "") for span in told]
     return evaluator_request(rows)
-
-
-def _evaluation(scope: str, trace: bytes) -> Evaluation:
-    return Evaluation(
-        name="structural_mai",
-        scope=scope,
-        trace_id=trace.hex(),
-        span_id="0" * 15 + "1",
-        session_id="",
-        environment="",
-        service_name="",
-        score=1.0,
-        score_effective=1.0,
-        threshold=0.7,
-        passed=True,
-        label="pass",
-        explanation="",
-        rubric="mai-structural/1",
-        revision=1,
-        annotator_kind="CODE",
-        evaluated_at=datetime(2026, 1, 1, tzinfo=UTC),
-        span_count=1,
-        record_ids=(),
-        framework="structural",
-        checks=(),
-    )

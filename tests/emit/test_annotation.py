@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from emit.test_evaluator import NOT_EVALUABLE, STRUCTURAL, attributes
-from weaklink_analysis.evaluation import Evaluation
+from emit.test_evaluator import NOT_EVALUABLE, attributes
+from evaluations import STRUCTURAL, Evaluation, evaluator_span
 from weaklink_processor.emit.annotation import Annotation, annotation, annotation_request
-from weaklink_processor.emit.evaluator import evaluator_span
 from weaklink_processor.emit.feed import OutboxRow
 
 DECISION = replace(STRUCTURAL, name="memory_attribution_integrity", scope="decision")
@@ -89,8 +88,8 @@ def test_a_retracted_evaluation_has_no_score() -> None:
 def test_what_postgresql_refuses_is_replaced() -> None:
     """A NUL becomes U+FFFD, in text and in metadata; a backslash before the letters u0000 stays what it is."""
     explanation = "a\0b \\u0000 \\\0 ü"
-    checks = tuple(replace(check, detail="\0") for check in STRUCTURAL.checks)
-    found = content(replace(STRUCTURAL, explanation=explanation, checks=checks))
+    metadata = json.dumps({"scope": "trace", "checks": [{"detail": "\0"}]})
+    found = content(replace(STRUCTURAL, explanation=explanation, metadata=metadata))
     assert found["result"]["explanation"] == explanation.replace("\0", "\ufffd")
     assert {check["detail"] for check in found["metadata"]["checks"]} == {"\ufffd"}
 

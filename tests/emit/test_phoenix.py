@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from emit.test_evaluator import NOT_EVALUABLE, STRUCTURAL
+from emit.test_evaluator import NOT_EVALUABLE
 from emit.test_worker import Sources, until
+from evaluations import STRUCTURAL, Evaluation, evaluator_span
 from phoenix_sink import PhoenixSink
-from weaklink_analysis.evaluation import Evaluation
-from weaklink_processor.emit.evaluator import evaluator_span
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.feed import OutboxRow
 from weaklink_processor.emit.patience import Patience, as_annotations

@@ -1,5 +1,5 @@
 {%- from 'words.jinja' import detail, explanation, label with context -%}
--- Grain: an evaluation to be sent, with its checks: evaluation.Evaluation's fields.
+-- Grain: an evaluation to be sent: a row of evaluation.EVALUATION_SCHEMA.
 WITH evaluated AS (
 {% filter indent(4, first=true) %}{% include 'evaluation_history.sql' %}{% endfilter %}
 ),
@@ -24,7 +24,7 @@ named AS (
     UNION ALL
     SELECT r.evaluation_key, list_sort(list(DISTINCT o.memory_id))
     FROM revised AS r
-    INNER JOIN operations AS o ON r.trace = o.trace
+    INNER JOIN due_operations AS o ON r.trace = o.trace
     WHERE r.scope = 'trace' AND o.counted AND o.memory_id IS NOT NULL
     GROUP BY r.evaluation_key
     UNION ALL
@@ -35,11 +35,21 @@ named AS (
     GROUP BY r.evaluation_key
 )
 SELECT
-    e.* EXCLUDE (evaluation_key, ceased),
+    e.* EXCLUDE (evaluation_key, ceased, checks, threshold, score_effective, span_count)
+    REPLACE (unhex(e.trace_id) AS trace_id, unhex(e.span_id) AS span_id),
     {{ label('e') }} AS label,
     {{ explanation('e', 'c.detail') }} AS explanation,
-    coalesce(n.ids, [])[1:1000] AS record_ids,
-    CASE e.scope WHEN 'decision' THEN 'deterministic' ELSE 'structural' END AS framework
+    array_to_string(coalesce(n.ids, [])[1:1000], ',') AS record_ids,
+    CASE e.scope WHEN 'decision' THEN 'deterministic' ELSE 'structural' END AS framework,
+    CAST(to_json({
+        'rubric': e.rubric,
+        'scope': e.scope,
+        'revision': e.revision,
+        'threshold': e.threshold,
+        'score_effective': e.score_effective,
+        'span_count': e.span_count,
+        'checks': coalesce(e.checks, [])
+    }) AS VARCHAR) AS metadata
 FROM worded AS e
 INNER JOIN revised AS r ON e.evaluation_key = r.evaluation_key
 LEFT JOIN named AS n ON e.evaluation_key = n.evaluation_key

@@ -1,7 +1,7 @@
 """The analyst's durable state beside the engine's tables: what is applied, which parts count, what is to be sent."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -44,30 +44,6 @@ class Applied:
     offset: int = 0
     next_row_id: int = 0
     seq: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """An EVALUATOR span to be sent."""
-
-    trace_id: str  # hex
-    span_id: int
-    span: bytes  # serialized
-    service_name: str
-    environment: str
-    scope: str
-
-
-ISSUED_SCHEMA = pa.schema(
-    [
-        ("trace_id", pa.string()),
-        ("span_id", pa.uint64()),
-        ("span", pa.binary()),
-        ("service_name", pa.string()),
-        ("environment", pa.string()),
-        ("scope", pa.string()),
-    ]
-)
 
 
 class State:
@@ -192,12 +168,10 @@ class State:
         """Remember that a queue row holds an own span."""
         self.connection.execute("INSERT INTO returned VALUES (?, CAST(? AS UUID), ?)", [offset, trace.hex(), span])
 
-    def issue(self, spans: Sequence[Issued]) -> None:
-        """Put EVALUATOR spans into the outbox, and remember their ids."""
-        columns = {name: [getattr(span, name) for span in spans] for name in ISSUED_SCHEMA.names}
-        rows = pa.table(columns, ISSUED_SCHEMA)
-        self.connection.register("issuing", rows)
-        self.connection.execute("INSERT INTO issued SELECT CAST(trace_id AS UUID), span_id FROM issuing")
+    def issue(self, spans: pa.Table) -> None:
+        """Put EVALUATOR spans into the outbox, rows of ISSUED_SCHEMA, and remember their ids."""
+        self.connection.register("issuing", spans)
+        self.connection.execute("INSERT INTO issued SELECT CAST(hex(trace_id) AS UUID), span_id FROM issuing")
         self.connection.execute(
             "INSERT INTO outbox (span, service_name, environment, scope, size) "
             "SELECT span, service_name, environment, scope, octet_length(span) FROM issuing"

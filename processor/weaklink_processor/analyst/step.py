@@ -14,16 +14,15 @@ import numpy as np
 import pyarrow as pa
 
 from weaklink_analysis.engine import Engine
-from weaklink_analysis.evaluation import Evaluation
 from weaklink_analysis.identity import fingerprint
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.published import ABSORBED, EVALUATED, PUBLISHED, Published
 from weaklink_analysis.recognition import CONTEXT, Recognised
 from weaklink_analysis.spans import SPAN_SCHEMA
 from weaklink_processor.analyst.departure import Departure
-from weaklink_processor.analyst.state import Applied, Issued, State
+from weaklink_processor.analyst.state import Applied, State
 from weaklink_processor.analyst.upkeep import Upkeep
-from weaklink_processor.emit.evaluator import evaluator_span
+from weaklink_processor.emit.evaluator import evaluator_spans
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.parts import Part
@@ -233,7 +232,7 @@ class Step:
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
         revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)
         if revisions and self._sent and self._scopes:
-            self._state.issue([_issued(evaluation) for evaluation in self._engine.revised(self._scopes)])
+            self._state.issue(evaluator_spans(self._engine.revised(self._scopes)))
         return revisions
 
     def _finish(self, applied: Applied, now: datetime, revised: int) -> Mapping[tuple[str, str], int]:
@@ -347,15 +346,3 @@ def _with(spans: pa.Table, row_ids: pa.Array, context: pa.Table) -> pa.Table:
     """The columns of a span part."""
     columns = {name: context.column(name) for name in context.column_names}
     return pa.table({name: spans.column(name) for name in spans.column_names} | columns | {"row_id": row_ids})
-
-
-def _issued(evaluation: Evaluation) -> Issued:
-    span = evaluator_span(evaluation)
-    return Issued(
-        trace_id=evaluation.trace_id,
-        span_id=int.from_bytes(span.span_id),
-        span=span.SerializeToString(),
-        service_name=evaluation.service_name,
-        environment=evaluation.environment,
-        scope=evaluation.scope,
-    )

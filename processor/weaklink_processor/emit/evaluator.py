@@ -1,131 +1,148 @@
-"""Evaluation -> EVALUATOR span, a pure function.
+"""Evaluations -> EVALUATOR spans, a pure function, of many at a time.
 
 Attribute names: memledger's evaluators (`eval.*`), OpenInference (`openinference.span.kind`,
 `annotations.0.annotation.*`) and OpenTelemetry GenAI (the event `gen_ai.evaluation.result`).
 """
 
 import hashlib
-import json
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
-from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from weaklink_analysis.evaluation import Evaluation
+from weaklink_processor.emit.columns import Column, delimited, fixed64, flag, message, together
 
-_Value = str | bool | float
+ISSUED_SCHEMA = pa.schema(
+    [
+        ("trace_id", pa.binary()),
+        ("span_id", pa.uint64()),
+        ("span", pa.large_binary()),  # serialized
+        ("service_name", pa.string()),  # whom the evaluation judges, and where
+        ("environment", pa.string()),
+        ("scope", pa.string()),
+    ]
+)
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIELDS: Mapping[type, str] = {str: "string_value", bool: "bool_value"}
-"""Of an AnyValue, by type; what is neither is a number."""
-_OUTCOMES = {True: "pass", False: "fail", None: None}
+_TARGETS: Mapping[str, Sequence[str]] = {
+    "trace": ("trace_id",),  # its target span moves when the root is seen late
+    "decision": ("trace_id", "span_id"),
+    "session": ("environment", "session_id"),
+}
+"""What an evaluation is about, by scope."""
+
+_ID_BYTES = 8
+_INTERNAL = Span(kind=Span.SPAN_KIND_INTERNAL).SerializeToString()
+_RESULT = Span.Event(name="gen_ai.evaluation.result").SerializeToString()
+_NANOSECONDS = 1000  # in a microsecond
 
 
-def evaluator_span(evaluation: Evaluation) -> Span:
-    """Return the span that tells a backend of this revision; null scores have no score, passed or outcome attribute."""
-    trace_id, target = bytes.fromhex(evaluation.trace_id), bytes.fromhex(evaluation.span_id)
-    time = _unix_nano(evaluation.evaluated_at)
-    span = Span(
-        trace_id=trace_id,
-        span_id=evaluator_span_id(evaluation),
+def evaluator_spans(evaluations: pa.Table) -> pa.Table:
+    """Return an ISSUED_SCHEMA row for each of EVALUATION_SCHEMA: the span that tells a backend of this revision.
+
+    Null scores have no score, passed or outcome attribute.
+    """
+    of = {name: evaluations.column(name).combine_chunks() for name in evaluations.column_names}
+    ids = _span_ids(of)
+    issued = {**of, "span_id": pa.array(ids), "span": _spans(of, ids)}
+    return pa.table({name: issued[name] for name in ISSUED_SCHEMA.names}, ISSUED_SCHEMA)
+
+
+def _span_ids(of: Mapping[str, pa.Array]) -> NDArray[np.uint64]:
+    """Numbers above zero that depend on each evaluation's key and revision only."""
+    key = [of[name] for name in ("name", "scope", "rubric", "annotator_kind")]
+    for name in ("trace_id", "span_id", "environment", "session_id"):
+        has_it = pc.is_in(of["scope"], pa.array([scope for scope, target in _TARGETS.items() if name in target]))
+        key.append(pc.if_else(has_it, of[name], pa.scalar(None, of[name].type)))
+    fields = (delimited(number, part) for number, part in enumerate(key, 2))
+    keys = message(fixed64(1, of["revision"]), *fields).to_pylist()
+    digests = b"".join(hashlib.sha256(key).digest()[:_ID_BYTES] for key in keys)
+    return np.maximum(np.frombuffer(digests, ">u8").astype(np.uint64), 1)
+
+
+def _spans(of: Mapping[str, pa.Array], span_ids: NDArray[np.uint64]) -> pa.Array:
+    ids = pa.Array.from_buffers(pa.binary(_ID_BYTES), len(span_ids), [None, pa.py_buffer(span_ids.astype(">u8"))])
+    moments = pc.multiply(of["evaluated_at"].cast(pa.int64()), _NANOSECONDS)
+    link = message(
+        delimited(Span.Link.TRACE_ID_FIELD_NUMBER, of["trace_id"]),
+        delimited(Span.Link.SPAN_ID_FIELD_NUMBER, of["span_id"]),
+    )
+    told = {
+        "gen_ai.evaluation.name": of["name"],
+        "gen_ai.evaluation.score.value": of["score"],
+        "gen_ai.evaluation.score.label": of["label"],
+        "gen_ai.evaluation.explanation": of["explanation"],
+    }
+    event = message(
+        _RESULT,
+        fixed64(Span.Event.TIME_UNIX_NANO_FIELD_NUMBER, moments),
+        *_attributes(Span.Event.ATTRIBUTES_FIELD_NUMBER, told),
+    )
+    return message(
+        delimited(Span.TRACE_ID_FIELD_NUMBER, of["trace_id"]),
+        delimited(Span.SPAN_ID_FIELD_NUMBER, ids),
         # GenAI events: an evaluation SHOULD be parented to the span it evaluates; without a parent
         # it would be a second root, and backends would take it for the head of the trace.
-        parent_span_id=target,
-        name=f"evaluators.mai_{evaluation.framework}",
-        kind=Span.SPAN_KIND_INTERNAL,
-        start_time_unix_nano=time,
-        end_time_unix_nano=time,
-        links=[Span.Link(trace_id=trace_id, span_id=target)],
+        delimited(Span.PARENT_SPAN_ID_FIELD_NUMBER, of["span_id"]),
+        delimited(Span.NAME_FIELD_NUMBER, message(b"evaluators.mai_", of["framework"])),
+        _INTERNAL,
+        fixed64(Span.START_TIME_UNIX_NANO_FIELD_NUMBER, moments),
+        fixed64(Span.END_TIME_UNIX_NANO_FIELD_NUMBER, moments),
+        *_attributes(Span.ATTRIBUTES_FIELD_NUMBER, _eval(of) | _annotation(of)),
+        delimited(Span.EVENTS_FIELD_NUMBER, event),
+        delimited(Span.LINKS_FIELD_NUMBER, link),
     )
-    _fill(span.attributes, _eval(evaluation) | _annotation(evaluation))
-    _fill(span.events.add(time_unix_nano=time, name="gen_ai.evaluation.result").attributes, _gen_ai(evaluation))
-    return span
 
 
-def evaluator_span_id(evaluation: Evaluation) -> bytes:
-    """Return 8 bytes, never all zero, that depend on the evaluation's key and revision only."""
-    key = [
-        evaluation.name,
-        evaluation.scope,
-        *_target(evaluation),
-        evaluation.rubric,
-        evaluation.annotator_kind,
-        evaluation.revision,
-    ]
-    digest = hashlib.sha256(json.dumps(key).encode()).digest()
-    return (int.from_bytes(digest[:8]) or 1).to_bytes(8)
-
-
-def _target(evaluation: Evaluation) -> tuple[str, ...]:
-    match evaluation.scope:
-        case "trace":  # its target span moves when the root is seen late
-            return (evaluation.trace_id,)
-        case "session":
-            return (evaluation.environment, evaluation.session_id)
-        case _:
-            return (evaluation.trace_id, evaluation.span_id)
-
-
-def _eval(evaluation: Evaluation) -> dict[str, _Value | None]:
+def _eval(of: Mapping[str, pa.Array]) -> dict[str, pa.Array | str]:
     return {
         "openinference.span.kind": "EVALUATOR",
-        "eval.name": evaluation.name,
-        "eval.score": evaluation.score,
-        "eval.passed": evaluation.passed,
-        "eval.outcome": _OUTCOMES[evaluation.passed],
-        "eval.framework": evaluation.framework,
-        "eval.record_ids": ",".join(evaluation.record_ids) or None,
-        "session.id": evaluation.session_id or None,
+        "eval.name": of["name"],
+        "eval.score": of["score"],
+        "eval.passed": of["passed"],
+        "eval.outcome": pc.if_else(of["passed"], "pass", "fail"),
+        "eval.framework": of["framework"],
+        "eval.record_ids": of["record_ids"],
+        "session.id": of["session_id"],
     }
 
 
-def _annotation(evaluation: Evaluation) -> dict[str, _Value | None]:
+def _annotation(of: Mapping[str, pa.Array]) -> dict[str, pa.Array | str]:
     values = {
-        "name": evaluation.name,
-        "score": evaluation.score,
-        "label": evaluation.label,
-        "explanation": evaluation.explanation or None,
-        "annotator_kind": evaluation.annotator_kind,
-        "identifier": evaluation.rubric,
-        "metadata": _metadata(evaluation),
+        "name": of["name"],
+        "score": of["score"],
+        "label": of["label"],
+        "explanation": of["explanation"],
+        "annotator_kind": of["annotator_kind"],
+        "identifier": of["rubric"],
+        "metadata": of["metadata"],
     }
     return {f"annotations.0.annotation.{key}": value for key, value in values.items()}
 
 
-def _metadata(evaluation: Evaluation) -> str:
-    values = {
-        "rubric": evaluation.rubric,
-        "scope": evaluation.scope,
-        "revision": evaluation.revision,
-        "threshold": evaluation.threshold,
-        "score_effective": evaluation.score_effective,
-        "span_count": evaluation.span_count,
-        # Not asdict, which copies deeply: it would take a third of the time that a span takes.
-        "checks": [
-            {"name": check.name, "passed": check.passed, "weight": check.weight, "detail": check.detail}
-            for check in evaluation.checks
-        ],
-    }
-    return json.dumps(values, ensure_ascii=False)
+def _attributes(number: int, values: Mapping[str, pa.Array | str]) -> Iterator[Column]:
+    """Yield the fields of this number that hold the attributes; nulls and empty texts are left out."""
+    for key, value in values.items():
+        if isinstance(value, str):
+            pair: Column = KeyValue(key=key, value=AnyValue(string_value=value)).SerializeToString()
+        else:
+            content = delimited(KeyValue.VALUE_FIELD_NUMBER, _ANY_VALUE[value.type](value))
+            pair = together(KeyValue(key=key).SerializeToString(), content)
+        yield delimited(number, pair)
 
 
-def _gen_ai(evaluation: Evaluation) -> dict[str, _Value | None]:
-    return {
-        "gen_ai.evaluation.name": evaluation.name,
-        "gen_ai.evaluation.score.value": evaluation.score,
-        "gen_ai.evaluation.score.label": evaluation.label,
-        "gen_ai.evaluation.explanation": evaluation.explanation or None,
-    }
+def _text(values: pa.Array) -> Column:
+    told = pc.if_else(pc.equal(values, ""), pa.scalar(None, pa.string()), values)
+    return delimited(AnyValue.STRING_VALUE_FIELD_NUMBER, told)
 
 
-def _fill(pairs: RepeatedCompositeFieldContainer[KeyValue], attributes: Mapping[str, _Value | None]) -> None:
-    # In place: a message of its own for each pair and each value would take twice as long.
-    for key, value in attributes.items():
-        if value is not None:
-            setattr(pairs.add(key=key).value, _FIELDS.get(type(value), "double_value"), value)
-
-
-def _unix_nano(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1) * 1000
+_ANY_VALUE: Mapping[pa.DataType, Callable[[pa.Array], Column]] = {
+    pa.string(): _text,
+    pa.bool_(): partial(flag, AnyValue.BOOL_VALUE_FIELD_NUMBER),
+    pa.float64(): partial(fixed64, AnyValue.DOUBLE_VALUE_FIELD_NUMBER),
+}
+"""How an AnyValue holds a column of this type."""

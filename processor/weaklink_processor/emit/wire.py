@@ -1,4 +1,4 @@
-"""The protobuf wire format, as far as it takes to find a message within a message.
+"""The protobuf wire format, as far as it takes to find a message within a message, and to write one.
 
 https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may come here: nothing is validated.
 """
@@ -6,8 +6,8 @@ https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_VARINT, _FIXED64, _LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)  # the wire types
-_FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4, _GROUP: 0, _GROUP_END: 0}
+VARINT, FIXED64, LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)  # the wire types
+_FIXED_BYTES = {FIXED64: 8, _FIXED32: 4, _GROUP: 0, _GROUP_END: 0}
 _NESTING = {_GROUP: 1, _GROUP_END: -1}
 
 
@@ -26,12 +26,12 @@ def length_delimited(data: bytes) -> Iterator[Field]:
     while at < len(data):
         tag, after_tag = _read_varint(data, at)
         kind = tag & 7
-        if kind == _LENGTH:
+        if kind == LENGTH:
             size, start = _read_varint(data, after_tag)
             at = start + size
             if not depth:
                 yield Field(tag >> 3, after_tag, start, at)
-        elif kind == _VARINT:
+        elif kind == VARINT:
             _, at = _read_varint(data, after_tag)
         else:
             at = after_tag + _FIXED_BYTES[kind]
