@@ -21,7 +21,7 @@ LARGEST = ("grpc.max_receive_message_length", 64 * 2**20)
 EVALUATOR = "weaklink"
 """The instrumentation scope of EVALUATOR spans."""
 METADATA = "annotations.0.annotation.metadata"
-OF_A_TRACE = '"scope": "trace"'
+OF_A_TRACE = '"scope":"trace"'
 
 
 @contextmanager

@@ -39,7 +39,8 @@ class Evaluation:
 
     def as_row(self) -> dict[str, object]:
         """Return the row."""
-        told = json.dumps({"rubric": self.rubric, "scope": self.scope, "revision": self.revision})
+        values = {"rubric": self.rubric, "scope": self.scope, "revision": self.revision}
+        told = json.dumps(values, separators=(",", ":"))  # as DuckDB writes JSON
         ids = {name: bytes.fromhex(getattr(self, name)) for name in _IDS}
         return asdict(self) | ids | {"metadata": self.metadata or told}
 
