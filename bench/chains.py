@@ -141,8 +141,8 @@ class Stored:
             self.engine.start()
             sifted = self.engine.sift(batch, first, lambda _: {})
             row_ids = pa.array(range(first, first + len(batch)), pa.int64())
-            self.engine.admit(batch, row_ids, sifted.superseded)
-            self.engine.absorb(datetime.now(UTC))
+            self.engine.admit(batch, row_ids, pa.repeat(datetime.now(UTC), len(batch)), sifted.superseded)
+            self.engine.absorb()
             self.database.commit()
 
     def renew(self) -> None:

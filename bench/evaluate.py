@@ -64,8 +64,9 @@ def engine_with(payload: bytes, statements: dict[str, float] | None) -> Engine:
     batch = Recogniser(duckdb.connect(config={"threads": 1})).recognise(decode([payload]))
     engine.start()
     engine.sift(batch, 0, lambda _: {})
-    engine.admit(batch, pa.array(range(len(batch)), pa.int64()), [])
-    engine.absorb(NOW - timedelta(minutes=1))
+    received = pa.repeat(NOW - timedelta(minutes=1), len(batch))
+    engine.admit(batch, pa.array(range(len(batch)), pa.int64()), received, [])
+    engine.absorb()
     if statements is not None:
         watch(engine, statements)
     return engine

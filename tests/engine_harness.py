@@ -86,8 +86,8 @@ class Analysis:
         kept = batch.take(sifted.kept)
         self._stored |= dict(zip(row_ids.to_pylist(), kept.spans.select(SPAN_SCHEMA.names).to_pylist(), strict=True))
         if len(kept):
-            self.engine.admit(kept, row_ids, sifted.superseded)
-            self.engine.absorb(NOW)
+            self.engine.admit(kept, row_ids, pa.repeat(NOW, len(kept)), sifted.superseded)
+            self.engine.absorb()
 
     def evaluate(self, at_most: int = JUDGED_TRACES) -> int:
         """Judge every trace that waits, so many at once; how many revisions that made."""

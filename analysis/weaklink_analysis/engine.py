@@ -79,11 +79,11 @@ class Engine:
             rows = self._db.execute(self._models.text("duplicates")).fetchall()
         return sift([Duplicate(*row) for row in rows], batch.spans, first_row_id, stored)
 
-    def admit(self, batch: Recognised, row_ids: pa.Array, superseded: Sequence[int]) -> None:
-        """Take in spans that `sift` kept, in place of superseded ones."""
+    def admit(self, batch: Recognised, row_ids: pa.Array, arrived_at: pa.Array, superseded: Sequence[int]) -> None:
+        """Take in spans that `sift` kept, which were received at these times, in place of superseded ones."""
         self._forget(superseded)
         spans = incoming.indexed(batch, row_ids)
-        with self._db.lent(incoming=spans):
+        with self._db.lent(incoming=spans.append_column("arrived_at", arrived_at)):
             self._db.make("fresh", "FROM incoming")
         self._db.run("index_spans")
         with self._db.lent(
@@ -96,8 +96,8 @@ class Engine:
             self._db.run("merge_operations")
         self._db.make("named_operations")
 
-    def absorb(self, arrived_at: datetime) -> None:
-        """Update all that follows from the admitted spans; `arrived_at` is when they were received."""
+    def absorb(self) -> None:
+        """Update all that follows from the admitted spans."""
         self._inherit()
         self._find_extractors()
         if any(map(self._db.count, ("named_operations", "removed_operations", "inherited", "extracted"))):
@@ -108,7 +108,7 @@ class Engine:
             self._resolve_operations()
             self._count_reads()
             self._collect_changes()
-        self._await_quiet(arrived_at)
+        self._await_quiet()
 
     def evaluate(self, now: datetime, quiet: timedelta, at_most: int | None = None) -> int:
         """Evaluate traces that had no new span since `now - quiet`; how many got a new revision.
@@ -364,7 +364,6 @@ class Engine:
         self._db.run("merge_sessions")
         self._db.make("structural_evaluations")
 
-    def _await_quiet(self, arrived_at: datetime) -> None:
-        self._db.make("reparented")
-        self._db.make("awaiting", parameters={"arrived_at": arrived_at})
+    def _await_quiet(self) -> None:
+        self._db.make_all("reparented", "awaiting")
         self._db.run("merge_pending")

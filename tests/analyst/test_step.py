@@ -34,6 +34,7 @@ from weaklink_service import tables
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 RECOGNISER = Recogniser(duckdb.connect())
 LATER = NOW + timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
 
 
 class Crash(BaseException):
@@ -143,6 +144,22 @@ def test_a_replaced_queue_is_read_from_its_beginning(tmp_path: Path) -> None:
     applied = process.state.applied("another")
     process.end()
     assert (applied.offset, applied.next_row_id > 0, applied.seq > 0) == (0, True, True)
+
+
+def test_a_traces_quiet_period_begins_with_its_own_last_span(tmp_path: Path) -> None:
+    """Not with the last one that was received before the step."""
+    process = Process(tmp_path, Settings(quiet_seconds=5))
+    waited = [
+        Row(1, NOW, [payload([write(1, 1, "m", 0.9)])]),
+        Row(2, NOW + 4 * SECOND, [payload([write(2, 1, "n", 0.9)])]),
+    ]
+    together = RECOGNISER.recognise(decode([request for row in waited for request in row.requests]))
+    process.step.apply(waited, together, NOW + 4 * SECOND, caught_up=True)
+    for seconds, due in ((4.9, False), (5, True), (8.9, False), (9, True)):
+        now = NOW + seconds * SECOND
+        assert process.step.due(now) is due
+        assert bool(process.step.tick(now).revisions) is due
+    process.end()
 
 
 def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:

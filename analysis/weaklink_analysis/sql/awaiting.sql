@@ -1,16 +1,16 @@
 -- Grain: a trace to judge, and when its last span arrived. What changed from another trace is due at once.
+WITH arrived AS (
+    SELECT trace, max(arrived_at) AS last_arrival FROM fresh GROUP BY trace
+)
 SELECT trace, max(last_arrival) AS last_arrival
 FROM (
-    SELECT trace, CAST($arrived_at AS TIMESTAMPTZ) AS last_arrival
-    FROM (
-        SELECT trace FROM named_operations
-        UNION ALL
-        -- A trace that had none in this batch may have had some before.
-        SELECT f.trace
-        FROM (SELECT trace FROM fresh ANTI JOIN named_operations USING (trace)) AS f
-        SEMI JOIN (SELECT trace FROM operations UNION ALL SELECT trace FROM marks WHERE decision IS NOT NULL) AS m
-            ON f.trace = m.trace
-    )
+    FROM arrived SEMI JOIN named_operations USING (trace)
+    UNION ALL
+    -- A trace that had none in this batch may have had some before.
+    SELECT a.*
+    FROM (FROM arrived ANTI JOIN named_operations USING (trace)) AS a
+    SEMI JOIN (SELECT trace FROM operations UNION ALL SELECT trace FROM marks WHERE decision IS NOT NULL) AS m
+        ON a.trace = m.trace
     UNION ALL
     SELECT trace, TIMESTAMPTZ '1970-01-01 00:00:00+00'
     FROM (

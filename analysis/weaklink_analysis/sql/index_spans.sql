@@ -1,1 +1,1 @@
-INSERT INTO span_index BY NAME FROM fresh;
+INSERT INTO span_index BY NAME SELECT * EXCLUDE (arrived_at) FROM fresh;

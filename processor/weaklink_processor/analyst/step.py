@@ -142,17 +142,20 @@ class Step:
     def apply(self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool) -> Done:
         """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due, or much of it.
 
+        After many spans that is left to the tick that follows: readers see the spans sooner, and what
+        has become due while they were taken in is judged with the rest.
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
         spans still wait in the queue is not judged too early.
         """
         applied = Applied(self._applied.queue_id, rows[-1].offset, self._applied.next_row_id, self._applied.seq + 1)
-        origin = [row.offset for row in rows for _ in row.requests]
+        rows_of = [row for row in rows for _ in row.requests]  # by number of the request
         with self._state.transaction():
             self._start()
-            batch = self._without_own(batch, origin)
-            self._absorb(batch, applied, rows[-1].received_at)
+            batch = self._without_own(batch, rows_of)
+            self._absorb(batch, applied, rows_of)
             self._write_changes(ABSORBED, applied.seq, now.date())
-            revisions = self._evaluate(now if caught_up else rows[-1].received_at)
+            judges = not caught_up or len(batch) < FEW
+            revisions = self._evaluate(now if caught_up else rows[-1].received_at) if judges else 0
             verdicts = self._finish(applied, now, revisions)
         self._engine.end()
         self._applied, self._published = applied, False
@@ -205,17 +208,17 @@ class Step:
             changed, removed = self._engine.changes(name), self._engine.removals(name)
             self._writing.append(self._aside.submit(self._lake.delta, name, changed, removed, seq=seq, day=day))
 
-    def _without_own(self, batch: Recognised, origin: Sequence[int]) -> Recognised:
+    def _without_own(self, batch: Recognised, rows_of: Sequence[Row]) -> Recognised:
         """Leave out own spans that came back: not stored, not analysed; the forwarder learns of them."""
         own = self._state.returned(batch.keys)
         if not own:
             return batch
         for key in batch.keys.take(own).to_pylist():
-            self._state.store_returned(origin[key["request"]], key["trace"].bytes, key["span"])
+            self._state.store_returned(rows_of[key["request"]].offset, key["trace"].bytes, key["span"])
         return batch.take(np.delete(np.arange(len(batch)), own))
 
-    def _absorb(self, batch: Recognised, applied: Applied, received_at: datetime) -> None:
-        day, seq, first = received_at.date(), applied.seq, applied.next_row_id
+    def _absorb(self, batch: Recognised, applied: Applied, rows_of: Sequence[Row]) -> None:
+        seq, first = applied.seq, applied.next_row_id
         sifted = self._engine.sift(batch, first, self._fingerprints)
         row_ids = pa.array(np.arange(first, first + len(batch)))
         applied.next_row_id += len(batch)
@@ -223,11 +226,13 @@ class Step:
             batch, row_ids = batch.take(sifted.kept), row_ids.filter(pa.array(sifted.kept))
         if not len(batch):
             return
+        day = rows_of[-1].received_at.date()
         self._write("spans", _with(batch.spans, row_ids, batch.context), seq, day)
         if sifted.superseded:
             self._write(TOMBSTONES, pa.table({"row_id": pa.array(sifted.superseded, pa.int64())}), seq, day)
-        self._engine.admit(batch, row_ids, sifted.superseded)
-        self._engine.absorb(received_at)
+        received = pa.array([row.received_at for row in rows_of], pa.timestamp("us", "UTC"))
+        self._engine.admit(batch, row_ids, received.take(batch.keys.column("request")), sifted.superseded)
+        self._engine.absorb()
 
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:
         revisions = self._engine.evaluate(now, self._quiet if quiet is None else quiet)

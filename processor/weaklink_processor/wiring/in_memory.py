@@ -55,8 +55,8 @@ def _tables(config: Config, request: bytes, settings: "Settings") -> "dict[str, 
         engine = Engine(connection, settings)
         kept = engine.sift(batch, 0, lambda _: {}).kept
         row_ids, batch = pa.array(np.flatnonzero(kept)), batch.take(kept)
-        engine.admit(batch, row_ids, ())
-        engine.absorb(now)
+        engine.admit(batch, row_ids, pa.repeat(now, len(batch)), ())
+        engine.absorb()
         engine.evaluate(now, timedelta(0), at_most=len(batch))
         spans = [*batch.spans.select(SPAN_SCHEMA.names).columns, *batch.context.select(CONTEXT).columns, row_ids]
         return {
