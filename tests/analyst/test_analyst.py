@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from otlp import payload, write
-from weaklink_analysis.engine import JUDGED_TRACES, Engine
+from weaklink_analysis.engine import JUDGED_TRACES
 from weaklink_processor import wiring
 from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.requests import DONE, ask, is_done
@@ -119,7 +119,7 @@ def test_what_others_ask_for_waits_while_the_queue_cannot_be_written(
         wait_until(lambda: analyst._turn() or is_done(queue, asked), "the compaction to be told as done")
 
 
-@pytest.mark.parametrize(("few", "expected"), [(1, [True, True, False]), (10**9, [False, True, False])])
+@pytest.mark.parametrize(("few", "expected"), [(1, [True, False]), (10**9, [False, True, False])])
 def test_more_traces_than_are_judged_at_once_are_judged_turn_by_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, expected: list[bool]
 ) -> None:
@@ -213,44 +213,3 @@ def test_at_rest_nothing_is_written(config: Config, queue: QueueStore) -> None:
         before = db.execute("PRAGMA data_version").fetchone()
         assert [analyst._turn() for _ in range(3)] == [False] * 3
         assert db.execute("PRAGMA data_version").fetchone() == before
-
-
-def test_what_becomes_due_while_many_spans_are_taken_in_is_judged_with_the_rest(
-    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A step of many spans leaves judging to the tick that follows it, whose clock is later: it is done once."""
-    monkeypatch.setattr(step_module, "FEW", 1)
-    later = datetime.now(UTC) + timedelta(minutes=1)
-    with wiring._analyst(config, queue) as (analyst, _):
-        clock = iter([analyst._clock()])  # when the rows are applied; then it is later
-        monkeypatch.setattr(analyst, "_clock", lambda: next(clock, later))
-        judged, evaluate = [], Engine.evaluate
-
-        def noted(engine: Engine, now: datetime, quiet: timedelta) -> int:
-            judged.append(now)
-            return evaluate(engine, now, quiet)
-
-        monkeypatch.setattr(Engine, "evaluate", noted)
-        analyst._turn()
-        assert judged == [later]
-        assert not analyst._step.due(later)
-
-
-def test_rows_are_read_beside_judging(config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits when much is judged is decoded by the time that the next step begins."""
-    monkeypatch.setattr(step_module, "FEW", 1)
-    with wiring._analyst(config, queue) as (analyst, _):
-        quiet_is_over = datetime.now(UTC) + timedelta(minutes=1)
-        monkeypatch.setattr(analyst, "_clock", lambda: quiet_is_over)
-        settle = Step.settle
-
-        def receiving(step: Step, now: datetime) -> None:
-            settle(step, now)
-            if queue.stats().last_offset == 2:
-                queue.append([payload([write(3, 1, "d", 0.8)])], quiet_is_over)
-
-        monkeypatch.setattr(Step, "settle", receiving)
-        analyst._turn()
-        fetched = analyst._ahead.fetched(2)
-        assert fetched is not None
-        assert ([row.offset for row in fetched.rows], len(fetched.batch())) == ([3], 1)

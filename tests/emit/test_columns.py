@@ -101,7 +101,7 @@ def test_a_column_of_spans_is_what_upb_reads_and_would_have_written(told: list[E
 @given(st.lists(st.tuples(st.none() | texts, st.none() | st.booleans(), st.none() | numbers), min_size=1))
 def test_what_is_null_is_not_there(values: list[tuple[str | None, bool | None, float | None]]) -> None:
     """A message has the fields that are not null; of pieces that belong together none, if one is null."""
-    text, truth, number = map(pa.array, zip(*values, strict=True), (pa.string(), pa.bool_(), pa.float64()))
+    text, truth, number = map(pa.array, zip(*values, strict=True), (pa.large_string(), pa.bool_(), pa.float64()))
     fields = delimited(1, text), flag(2, truth), fixed64(4, number)
     for got, whole, (said, holds, much) in zip(
         message(*fields).to_pylist(), together(*fields).to_pylist(), values, strict=True

@@ -106,10 +106,7 @@ class Analyst:
             if more is None:
                 self._release_applied()
                 self._caution.rest()
-            pressing = self._pressing()
-            if pressing and not more:  # what has come since is read while it is judged
-                self._fetch_ahead(self._step.offset)
-            judge_on = (more is None or pressing) and self._evaluate_due()
+            judge_on = (more is None or self._pressing()) and self._evaluate_due()
         except Overloaded as error:  # the queue: it is on the same disk
             log.warning("analyst cannot write", error=str(error))
             return False
@@ -143,7 +140,7 @@ class Analyst:
     def _apply_next(self) -> bool | None:
         """Apply the next rows; None when there are none, else whether there may be more."""
         fetched = self._ahead.fetched(self._step.offset)
-        rows = (fetched and fetched.rows) or self._ahead.rows(self._step.offset)
+        rows = fetched.rows if fetched else self._ahead.rows(self._step.offset)
         if not rows:
             self._behind = None
             return None
@@ -151,16 +148,11 @@ class Analyst:
         chosen = list(self._caution.before(rows[:1] if rows[0].offset <= self._alone_until else rows))
         more = full or len(chosen) < len(rows)
         if chosen:
-            if full:
-                self._fetch_ahead(chosen[-1].offset)
+            if full and not self._caution.alert:
+                self._ahead.start(chosen[-1].offset)
             self._behind = chosen[-1].received_at if more else None
             self._apply(fetched if fetched and chosen == rows else self._ahead.decoded(chosen), caught_up=not more)
         return more
-
-    def _fetch_ahead(self, after: int) -> None:
-        """Have what follows read beside the work, unless a predecessor died at that."""
-        if not self._caution.alert:
-            self._ahead.start(after)
 
     def _apply(self, fetched: Fetched, *, caught_up: bool) -> None:
         rows = fetched.rows

@@ -142,8 +142,6 @@ class Step:
     def apply(self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool) -> Done:
         """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due, or much of it.
 
-        After many spans that is left to the tick that follows: readers see the spans sooner, and what
-        has become due while they were taken in is judged with the rest.
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
         spans still wait in the queue is not judged too early.
         """
@@ -154,8 +152,7 @@ class Step:
             batch = self._without_own(batch, rows_of)
             self._absorb(batch, applied, rows_of)
             self._write_changes(ABSORBED, applied.seq, now.date())
-            judges = not caught_up or len(batch) < FEW
-            revisions = self._evaluate(now if caught_up else rows[-1].received_at) if judges else 0
+            revisions = self._evaluate(now if caught_up else rows[-1].received_at)
             verdicts = self._finish(applied, now, revisions)
         self._engine.end()
         self._applied, self._published = applied, False
@@ -231,7 +228,8 @@ class Step:
         if sifted.superseded:
             self._write(TOMBSTONES, pa.table({"row_id": pa.array(sifted.superseded, pa.int64())}), seq, day)
         received = pa.array([row.received_at for row in rows_of], pa.timestamp("us", "UTC"))
-        self._engine.admit(batch, row_ids, received.take(batch.keys.column("request")), sifted.superseded)
+        received_at = received.take(batch.keys.column("request").combine_chunks())
+        self._engine.admit(batch, row_ids, received_at, sifted.superseded)
         self._engine.absorb()
 
     def _evaluate(self, now: datetime, quiet: timedelta | None = None) -> int:

@@ -33,6 +33,7 @@ def delimited(number: int, content: Column) -> Column:
     if isinstance(content, bytes):
         return tag + varint(len(content)) + content
     content = _large(content)
+    # Few lengths are distinct, so each is encoded once.
     lengths = pc.binary_length(content).dictionary_encode()
     sizes = pa.array([varint(length) for length in lengths.dictionary.to_pylist()], pa.large_binary())
     return together(tag, sizes.take(lengths.indices), content)
@@ -40,8 +41,8 @@ def delimited(number: int, content: Column) -> Column:
 
 def flag(number: int, values: pa.Array) -> pa.Array:
     """A field that holds a truth value."""
-    told = (pa.scalar(varint(number << 3 | VARINT) + varint(value), pa.large_binary()) for value in (1, 0))
-    return pc.if_else(values, *told)
+    true, false = (_large(varint(number << 3 | VARINT) + varint(value)) for value in (1, 0))
+    return pc.if_else(values, true, false)
 
 
 def fixed64(number: int, values: pa.Array) -> pa.Array:

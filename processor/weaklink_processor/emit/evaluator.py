@@ -22,9 +22,9 @@ ISSUED_SCHEMA = pa.schema(
         ("trace_id", pa.binary()),
         ("span_id", pa.uint64()),
         ("span", pa.large_binary()),  # serialized
-        ("service_name", pa.string()),  # whom the evaluation judges, and where
-        ("environment", pa.string()),
-        ("scope", pa.string()),
+        ("service_name", pa.large_string()),  # whom the evaluation judges, and where
+        ("environment", pa.large_string()),
+        ("scope", pa.large_string()),
     ]
 )
 
@@ -36,6 +36,7 @@ _TARGETS: Mapping[str, Sequence[str]] = {
 """What an evaluation is about, by scope."""
 
 _ID_BYTES = 8
+_PASS, _FAIL = (pa.scalar(outcome, pa.large_string()) for outcome in ("pass", "fail"))
 _INTERNAL = Span(kind=Span.SPAN_KIND_INTERNAL).SerializeToString()
 _RESULT = Span.Event(name="gen_ai.evaluation.result").SerializeToString()
 _NANOSECONDS = 1000  # in a microsecond
@@ -104,7 +105,7 @@ def _eval(of: Mapping[str, pa.Array]) -> dict[str, pa.Array | str]:
         "eval.name": of["name"],
         "eval.score": of["score"],
         "eval.passed": of["passed"],
-        "eval.outcome": pc.if_else(of["passed"], "pass", "fail"),
+        "eval.outcome": pc.if_else(of["passed"], _PASS, _FAIL),
         "eval.framework": of["framework"],
         "eval.record_ids": of["record_ids"],
         "session.id": of["session_id"],
@@ -136,12 +137,12 @@ def _attributes(number: int, values: Mapping[str, pa.Array | str]) -> Iterator[C
 
 
 def _text(values: pa.Array) -> Column:
-    told = pc.if_else(pc.equal(values, ""), pa.scalar(None, pa.string()), values)
+    told = pc.if_else(pc.equal(values, ""), pa.scalar(None, pa.large_string()), values)
     return delimited(AnyValue.STRING_VALUE_FIELD_NUMBER, told)
 
 
 _ANY_VALUE: Mapping[pa.DataType, Callable[[pa.Array], Column]] = {
-    pa.string(): _text,
+    pa.large_string(): _text,
     pa.bool_(): partial(flag, AnyValue.BOOL_VALUE_FIELD_NUMBER),
     pa.float64(): partial(fixed64, AnyValue.DOUBLE_VALUE_FIELD_NUMBER),
 }

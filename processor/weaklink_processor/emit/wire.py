@@ -1,4 +1,4 @@
-"""The protobuf wire format, as far as it takes to find a message within a message, and to write one.
+"""The protobuf wire format, as far as it takes to find a message within a message and to write fields.
 
 https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may come here: nothing is validated.
 """
