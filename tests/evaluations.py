@@ -34,15 +34,16 @@ class Evaluation:
     evaluated_at: datetime
     record_ids: str
     framework: str
-    metadata: str = ""
-    """Where it is not said, as much of it as a reader has to know."""
+    metadata: str | None = None
+    """None: as much of it as a reader has to know."""
 
     def as_row(self) -> dict[str, object]:
         """Return the row."""
-        values = {"rubric": self.rubric, "scope": self.scope, "revision": self.revision}
-        told = json.dumps(values, separators=(",", ":"))  # as DuckDB writes JSON
-        ids = {name: bytes.fromhex(getattr(self, name)) for name in _IDS}
-        return asdict(self) | ids | {"metadata": self.metadata or told}
+        row = asdict(self) | {name: bytes.fromhex(getattr(self, name)) for name in _IDS}
+        if self.metadata is None:
+            known = {"rubric": self.rubric, "scope": self.scope, "revision": self.revision}
+            row["metadata"] = json.dumps(known, separators=(",", ":"))  # as DuckDB writes JSON
+        return row
 
 
 STRUCTURAL = Evaluation(

@@ -46,7 +46,7 @@ def test_a_better_guess_mends_the_decision(analysis: Analysis) -> None:
     analysis.evaluate()
     (verdict,) = [one for one in heard(analysis, "decision") if one.record_ids == "diagnosis"]
     assert (verdict.score, verdict.revision) == (1.0, 2)
-    assert json.loads(verdict.metadata)["score_effective"] == 1.0
+    assert json.loads(verdict.metadata or "")["score_effective"] == 1.0
 
 
 def test_of_what_was_never_scored_nobody_hears(analysis: Analysis) -> None:

@@ -130,7 +130,7 @@ def test_a_target_that_ceases_to_be_one_gets_a_last_revision(analysis: Analysis)
     assert evaluations(analysis) == []
     (last,) = values(analysis.engine.revised(["trace"]))
     assert (last.score, last.passed, last.label) == (None, None, "not_evaluable")
-    assert json.loads(last.metadata)["checks"] == []
+    assert json.loads(last.metadata or "")["checks"] == []
     assert last.explanation == "The trace has no memory operations any more."
     analysis.feed([write(1, 1, "m", 0.9, 12)])
     analysis.evaluate()
@@ -142,7 +142,7 @@ def test_the_metadata_is_json_that_carries_the_checks(analysis: Analysis) -> Non
     analysis.feed([write(1, 1, "m", None, 1), write(1, 2, "n", 0.9, 2)])
     analysis.evaluate()
     (told,) = values(analysis.engine.revised(["trace"]))
-    metadata = json.loads(told.metadata)
+    metadata = json.loads(told.metadata or "")
     checks = metadata.pop("checks")
     assert metadata == {
         "rubric": "mai-structural/1", "scope": "trace", "revision": 1, "threshold": 0.7, "score_effective": None,
