@@ -10,7 +10,8 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weaklink_processor.emit.wire import FIXED64, LENGTH, VARINT, varint
+from weaklink_processor.emit.wire import FIXED64, LENGTH, VARINT
+from weaklink_processor.varint import varint
 
 Column: TypeAlias = pa.Array | bytes
 

@@ -13,7 +13,8 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from weaklink_processor.emit.feed import MemoryNumbers, SpanKey
-from weaklink_processor.emit.wire import length_delimited, varint
+from weaklink_processor.emit.wire import length_delimited
+from weaklink_processor.varint import varint
 
 PREFIX = "weaklink.memory."
 

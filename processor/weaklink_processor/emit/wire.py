@@ -1,4 +1,4 @@
-"""The protobuf wire format, as far as it takes to find a message within a message and to write fields.
+"""The protobuf wire format, as far as it takes to find a message within a message.
 
 https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may come here: nothing is validated.
 """
@@ -36,16 +36,6 @@ def length_delimited(data: bytes) -> Iterator[Field]:
         else:
             at = after_tag + _FIXED_BYTES[kind]
             depth += _NESTING.get(kind, 0)
-
-
-def varint(value: int) -> bytes:
-    """The shortest encoding of a number that is not negative."""
-    encoded = bytearray()
-    while value > 0x7F:  # noqa: PLR2004  seven bits a byte
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:

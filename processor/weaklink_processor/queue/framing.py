@@ -5,27 +5,20 @@ https://protobuf.dev/programming-guides/techniques/#streaming
 
 from collections.abc import Iterable, Iterator
 
+from weaklink_processor.varint import varint
+
 _VARINT_BYTES = 10  # the longest varint: 64 bits, 7 to a byte
 _SEVEN_BITS = 0x7F
 
 
 def join(messages: Iterable[bytes]) -> bytes:
     """One block that holds `messages` in order."""
-    return b"".join(part for message in messages for part in (_varint(len(message)), message))
+    return b"".join(part for message in messages for part in (varint(len(message)), message))
 
 
 def split(block: bytes) -> list[bytes]:
     """The messages of a block that `join` made; ValueError when it ends inside one."""
     return list(_messages(block))
-
-
-def _varint(number: int) -> bytes:
-    digits = bytearray()
-    while number > _SEVEN_BITS:
-        digits.append(number & _SEVEN_BITS | 0x80)
-        number >>= 7
-    digits.append(number)
-    return bytes(digits)
 
 
 def _messages(block: bytes) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from weaklink_processor.errors import BadData
 from weaklink_processor.receive.limits import Limits, over
+from weaklink_processor.varint import varint
 
 PIECE_BYTES: Final = 1 << 20
 VARINT, DELIMITED = 0, 2  # wire types
@@ -151,14 +152,6 @@ def inside(path: tuple[int, ...], run: bytes) -> bytes:
     """A request with these fields in the messages that the path names."""
     parts, size = [run], len(run)
     for number in reversed(path):
-        parts.append(bytes([number << 3 | 2]) + _as_varint(size))
+        parts.append(bytes([number << 3 | 2]) + varint(size))
         size += len(parts[-1])
     return b"".join(reversed(parts))
-
-
-def _as_varint(number: int) -> bytes:
-    digits = bytearray()
-    while number >= CONTINUES:
-        digits.append(number & ~CONTINUES & 0xFF | CONTINUES)
-        number >>= 7
-    return bytes([*digits, number])
