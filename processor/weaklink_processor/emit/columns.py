@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weaklink_processor.emit import wire
 from weaklink_processor.emit.wire import FIXED64, LENGTH, VARINT
 from weaklink_processor.varint import varint
 
@@ -30,14 +31,13 @@ def together(*pieces: Column) -> pa.Array:
 
 def delimited(number: int, content: Column) -> Column:
     """A field that holds a message, a text or bytes."""
-    tag = varint(number << 3 | LENGTH)
     if isinstance(content, bytes):
-        return tag + varint(len(content)) + content
+        return wire.delimited(number, content)
     content = _large(content)
     # Few lengths are distinct, so each is encoded once.
     lengths = pc.binary_length(content).dictionary_encode()
     sizes = pa.array([varint(length) for length in lengths.dictionary.to_pylist()], pa.large_binary())
-    return together(tag, sizes.take(lengths.indices), content)
+    return together(varint(number << 3 | LENGTH), sizes.take(lengths.indices), content)
 
 
 def flag(number: int, values: pa.Array) -> pa.Array:

@@ -12,25 +12,25 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
 from weaklink_processor.emit.feed import OutboxRow, SpanKey
+from weaklink_processor.emit.wire import delimited
 
 M = TypeVar("M")
 
 
 def evaluator_request(rows: Iterable[OutboxRow]) -> bytes:
-    """Return one request with the rows' spans, each under the resource of the service it judges.
+    """Return one request with the rows' spans, as they are, each under the resource of the service it judges.
 
     The judged service's name and environment, not weaklink's, so that backends which group by resource
     show the verdict beside its trace.
     """
-    request = ExportTraceServiceRequest()
-    scopes: dict[tuple[str, str], ScopeSpans] = {}
+    spans: dict[tuple[str, str], list[bytes]] = {}
     for row in rows:
-        key = (row.service_name, row.environment)
-        if key not in scopes:
-            request.resource_spans.append(_resource_spans(*key))
-            scopes[key] = request.resource_spans[-1].scope_spans[0]
-        scopes[key].spans.add().ParseFromString(row.span)
-    return request.SerializeToString()
+        span = delimited(ScopeSpans.SPANS_FIELD_NUMBER, row.span)
+        spans.setdefault((row.service_name, row.environment), []).append(span)
+    return b"".join(
+        delimited(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, _resource_spans(*key, own))
+        for key, own in spans.items()
+    )
 
 
 def strip_spans(request: bytes, own: AbstractSet[SpanKey]) -> bytes | None:
@@ -59,16 +59,15 @@ def _keep(items: MutableSequence[M], wanted: Callable[[M], bool]) -> bool:
     return bool(unwanted)
 
 
-def _resource_spans(service_name: str, environment: str) -> ResourceSpans:
+def _resource_spans(service_name: str, environment: str, spans: Iterable[bytes]) -> bytes:
+    """Return a ResourceSpans with the spans, which are fields of a ScopeSpans."""
     values = {"service.name": service_name, "deployment.environment.name": environment}
-    return ResourceSpans(
-        resource=Resource(
-            attributes=[KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in values.items() if value]
-        ),
-        scope_spans=[ScopeSpans(scope=InstrumentationScope(name="weaklink", version=_version()))],
-    )
+    attributes = [KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in values.items() if value]
+    head = ResourceSpans(resource=Resource(attributes=attributes)).SerializeToString()
+    return head + delimited(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, b"".join((_scope(), *spans)))
 
 
 @cache
-def _version() -> str:
-    return version("weaklink")
+def _scope() -> bytes:
+    scope = InstrumentationScope(name="weaklink", version=version("weaklink"))
+    return ScopeSpans(scope=scope).SerializeToString()

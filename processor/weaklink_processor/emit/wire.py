@@ -1,10 +1,12 @@
-"""The protobuf wire format, as far as it takes to find a message within a message.
+"""The protobuf wire format, as far as it takes to find a message within a message, and to put one into another.
 
 https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may come here: nothing is validated.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from weaklink_processor.varint import varint
 
 VARINT, FIXED64, LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)  # the wire types
 _FIXED_BYTES = {FIXED64: 8, _FIXED32: 4, _GROUP: 0, _GROUP_END: 0}
@@ -36,6 +38,11 @@ def length_delimited(data: bytes) -> Iterator[Field]:
         else:
             at = after_tag + _FIXED_BYTES[kind]
             depth += _NESTING.get(kind, 0)
+
+
+def delimited(number: int, content: bytes) -> bytes:
+    """A field that holds a message, a text or bytes."""
+    return varint(number << 3 | LENGTH) + varint(len(content)) + content
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
