@@ -17,6 +17,7 @@ from weaklink_analysis.conventions.convention import Convention
 from weaklink_analysis.conventions.model import lent, select, tells
 from weaklink_analysis.models import plain_model
 from weaklink_analysis.operations import Matcher
+from weaklink_analysis.statements import planned_once, run
 
 CONTEXT = ("span_kind", "agent_id", "session_id")
 """What the `spans` view shows of a span as the span itself carries it, beside SPAN_SCHEMA."""
@@ -100,12 +101,12 @@ class Recogniser:
             cursor.register("incoming", _incoming(batch, picked.select(self._context)))
             if links is not None:
                 cursor.register("memory_links", links)
-            cursor.execute(f"CREATE TEMP TABLE contexts AS {self._contexts}")
+            run(cursor, f"CREATE TEMP TABLE contexts AS {self._contexts}")
             recognised, told = self._recognised(cursor, batch, picked)
-            cursor.execute(f"CREATE TEMP VIEW recognised AS {recognised}")
             context = cursor.sql("FROM contexts").to_arrow_table()
-            operations = cursor.sql(self._operations[links is not None, told]).to_arrow_table()
-            marks = cursor.sql(self._marks[links is not None]).to_arrow_table()
+            reading = f"WITH recognised AS ({recognised}) {self._operations[links is not None, told]}"
+            operations = planned_once(cursor, reading)
+            marks = planned_once(cursor, self._marks[links is not None])
         return Recognised(batch.spans, batch.keys, context.select(CONTEXT), operations, marks)
 
     def _recognised(self, cursor: duckdb.DuckDBPyConnection, batch: SpanBatch, picked: pa.Table) -> tuple[str, bool]:

@@ -1,17 +1,17 @@
 """Relations on one DuckDB connection: temporary tables made by models, and Arrow tables lent to them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 
 from weaklink_analysis.models import Models
+from weaklink_analysis.statements import parsed, run
 
 
 class Relations:
-    """A connection on which models run. A text is parsed once: that is a tenth of what a small step costs."""
+    """A connection on which models run."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, models: Models) -> None:
         self._connection = connection
@@ -20,13 +20,11 @@ class Relations:
 
     def execute(self, text: str, parameters: dict[str, object] | None = None) -> duckdb.DuckDBPyConnection:
         """Run statements; the parameters are those of each."""
-        for statement in _statements(text):
-            self._connection.execute(statement, parameters or {})
-        return self._connection
+        return run(self._connection, text, parameters)
 
     def arrow(self, query: str, parameters: dict[str, object] | None = None) -> pa.Table:
         """The rows of a query."""
-        (statement,) = _statements(query)
+        (statement,) = parsed(query)
         return self._connection.sql(statement, params=parameters or {}).to_arrow_table()
 
     def count(self, relation: str) -> int:
@@ -64,9 +62,3 @@ class Relations:
         finally:
             for name in tables:
                 self._connection.unregister(name)
-
-
-@lru_cache(maxsize=1000)
-def _statements(text: str) -> Sequence[duckdb.Statement]:
-    """Parse; a statement belongs to no connection, so engines that follow each other share it."""
-    return duckdb.extract_statements(text)
