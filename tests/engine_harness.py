@@ -53,13 +53,19 @@ def recogniser() -> Recogniser:
 class Analysis:
     """What the analyst does with an engine, without files: each `feed` is one batch."""
 
-    def __init__(self, settings: Settings | None = None, database: duckdb.DuckDBPyConnection | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        database: duckdb.DuckDBPyConnection | None = None,
+        *,
+        recognises: Recogniser | None = None,
+    ) -> None:
         self.database = database or duckdb.connect(config=ONE_THREAD)
         self.settings = settings or Settings()
         self.engine = Engine(self.database, self.settings)
         self._stored: dict[int, dict[str, object]] = {}
         self._next = 0
-        self._recogniser = recogniser()
+        self._recogniser = recognises or recogniser()
 
     def __enter__(self) -> Self:
         return self

@@ -80,7 +80,16 @@ class Story:
     def link(self) -> Mapping[str, Value]:
         """A span link that says, or does not, which memories it means."""
         cited = self.rng.sample("abcdx", self.rng.randint(1, 2))
-        ways: Sequence[Value] = (cited[0], cited, json.dumps(cited), "")
+        ways: Sequence[Value] = (
+            cited[0],
+            cited,
+            json.dumps(cited),
+            json.dumps(cited[0]),
+            "",
+            "1.10",
+            "7e2",
+            '{"a": 1}',
+        )
         said: Attributes = {"memory.id": self.rng.choice(ways)} if self.chance(0.9) else {}
         return said | {"memory.link": self.rng.choice(("derived_from", "derived_from", "relied_on", "other"))}
 
@@ -119,9 +128,13 @@ class Story:
         about |= {key: self.rng.choice(values) for key, values in EVIDENCE.items() if self.chance(0.3)}
         if self.chance(0.5):
             about["source"] = self.rng.choice(SOURCES)
-        place = self.rng.choice(("itself", "metadata", "text"))
+        place = self.rng.choice(("itself", "metadata", "text", "both"))
         if place == "itself":
             return {"id": memory, "score": 0.5} | about
+        if place == "both":  # what the metadata does not tell, the record does
+            untold = {key: self.rng.choice((None, "", "unknown")) for key in ("created_by", "session_id")}
+            untold |= dict.fromkeys(("confidence", "derived_from", "hedged", "namespace"))
+            return {"id": memory, "agent_id": self.rng.choice(AGENTS), "metadata": untold} | about
         return {"id": memory, "metadata": json.dumps(about) if place == "text" else about}
 
     def genai(self, operation: str, memories: Sequence[str], at: float, parents: Sequence[str] = ()) -> S:
@@ -140,7 +153,10 @@ class Story:
         if len(memories) == 1 and self.chance(0.4):
             attributes["gen_ai.memory.record.id"] = memories[0]
         elif memories or self.chance(0.5):
-            attributes["gen_ai.memory.records"] = json.dumps([self.record(m, parents) for m in memories])
+            records: list[object] = [self.record(m, parents) for m in memories]
+            attributes["gen_ai.memory.records"] = json.dumps(
+                [*records, *self.rng.choice(([], [], [], ["m1"], [5, None]))]
+            )
         else:
             attributes["gen_ai.memory.record.count"] = self.rng.choice((0, 2))
         return self.span(operation, at, attributes | self.policy() | self.context())

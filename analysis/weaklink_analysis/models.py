@@ -21,9 +21,15 @@ def environment(*folders: str) -> Environment:
         keep_trailing_newline=False,
     )
     made.filters["literal"] = lambda text: "'" + text.replace("'", "''") + "'"
+    made.filters["like"] = _like
     made.filters["column"] = lambda name: '"' + name.replace('"', '""') + '"'
     made.filters["double"] = lambda number: f"CAST('{number!r}' AS DOUBLE)"
     return made
+
+
+def _like(pattern: str) -> str:
+    """A pattern with `*` for any text and `?` for one character, as LIKE has it with a backslash for escape."""
+    return pattern.translate({ord("*"): "%", ord("?"): "_", **{ord(char): f"\\{char}" for char in "%_\\"}})
 
 
 _ENVIRONMENT = environment("sql", "views")

@@ -251,6 +251,42 @@ def test_a_loop_among_parents_ends_the_search(analysis: Analysis) -> None:
     assert operations(analysis, *loop, columns=("agent_id",)) == [(None,)]
 
 
+@pytest.mark.parametrize("name", ["12345e67", "1.10", "7e2", "true", "null", '{"a": 1}'])
+def test_a_bare_id_is_taken_as_it_is(analysis: Analysis, name: str) -> None:
+    """Also one that JSON would read as a number, or as something else that is no text."""
+    span = genai("create_memory", gen_ai__memory__record__id="d", memory__derived_from=name)
+    linked = replace(memledger("add", id="e"), span=2, links=[{"memory.link": "derived_from", "memory.id": name}])
+    assert operations(analysis, span, linked, columns=("parent_ids",)) == [([name],), ([name],)]
+
+
+@pytest.mark.parametrize("untold", [None, "", "unknown"])
+def test_what_the_metadata_does_not_tell_the_record_does(analysis: Analysis, untold: str | None) -> None:
+    """And what neither tells, the span: nobody is no author, and null names no parent."""
+    record: Mapping[str, object] = {
+        "id": "d",
+        "agent_id": "a",
+        "session_id": "s",
+        "metadata": {"created_by": untold, "session_id": untold, "derived_from": None},
+    }
+    span = genai("create_memory", gen_ai__memory__records=records(record), memory__derived_from="p")
+    assert operations(analysis, span, columns=("agent_id", "session_id", "parent_ids")) == [("a", "s", ["p"])]
+
+
+@pytest.mark.parametrize(
+    ("operation", "key"),
+    [("search_memory", "gen_ai.memory.records"), ("retrieval", "gen_ai.retrieval.documents")],
+)
+@pytest.mark.parametrize(
+    ("listed", "codes"), [('["m1", "m2"]', ["read_without_ids"]), ("[5]", ["read_without_ids"]), ("[ ]", [])]
+)
+def test_a_list_of_no_records_does_not_say_that_none_was_found(
+    analysis: Analysis, operation: str, key: str, listed: str, codes: list[str]
+) -> None:
+    """It names none, which is a gap; an empty list is an answer."""
+    analysis.feed([S(1, 1, operation, attributes={"gen_ai.operation.name": operation, key: listed})])
+    assert [row["code"] for row in analysis.view("findings") if row["code"] == "read_without_ids"] == codes
+
+
 def test_a_get_beneath_a_search_is_lineage(analysis: Analysis) -> None:
     """The search walks a chain with it; the search's span may arrive later."""
     get = S(1, 9, "memledger.get", parent=1, attributes={"memledger.memory_id": "m"})

@@ -85,6 +85,28 @@ def test_threads_share_a_recogniser() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "name", "fits"),
+    [
+        ("step [1]", "step [1]", True),
+        ("step [1]", "step 1", False),
+        ("x?y", "x日y", True),
+        ("x?y", "x/y", True),
+        ("x?y", "xy", False),
+        ("a\\b*", "a\\bc", True),
+        ("a\\b*", "abc", False),
+        ("50%_*", "50%_off", True),
+        ("50%_*", "500 off", False),
+        ("*", "two\nlines", True),
+    ],
+)
+def test_only_two_characters_of_a_matcher_s_name_are_wild(pattern: str, name: str, *, fits: bool) -> None:
+    """`*` is any text and `?` is one character, however many bytes it has; all others are themselves."""
+    batch = decode([payload([S(1, 1, name)])])
+    found = Recogniser(duckdb.connect(), [Matcher(pattern)]).recognise(batch).marks
+    assert (len(found) == 1) is fits
+
+
+@pytest.mark.parametrize(
     ("matcher", "matched"),
     [
         (Matcher("approve *"), {1, 2}),

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from docs.pages import on_page
+from engine_harness import Analysis
 from otlp import S, payload, write
 from shell import refused
 from weaklink_analysis.conventions import CONVENTIONS
@@ -71,6 +72,19 @@ def test_a_fault_is_told_with_its_line(sql: str) -> None:
 def test_queries_of_the_relations_are_taken(sql: str) -> None:
     """One SELECT with columns of the right types is all that is asked for."""
     assert faults([acme(sql)]) == []
+
+
+def test_a_get_of_ones_own_shows_a_version_in_any_order_or_in_none() -> None:
+    """What a `get` beneath a search shows is no version, whether the search arrives before it or after."""
+    own = acme("SELECT row_id, 'get' AS kind, \"acme.id\" AS memory_id, '0.3' AS raw_confidence FROM candidates")
+    recogniser = Recogniser(duckdb.connect(), (), (own, *CONVENTIONS))
+    get = S(1, 2, "acme.get", parent=1, attributes={"acme.id": "m"})
+    search = S(1, 1, "memledger.memory.search", attributes={"memledger.memory.operation": "search"})
+    for batches in ([[get, search]], [[get], [search]], [[search], [get]]):
+        with Analysis(recognises=recogniser) as analysis:
+            for batch in batches:
+                analysis.feed(batch)
+            assert analysis.table("memory_versions") == []
 
 
 def test_names_are_taken_once() -> None:

@@ -43,7 +43,7 @@ def genai(random: Random, memory: str, parents: list[str]) -> dict[str, Value]:
         random.choice(places)[key] = random.choice(values)
     metadata, record = places
     record["metadata"] = random.choice([metadata, json.dumps(metadata)])
-    records = random.choice([[record], [record, {"id": f"{memory}-too"}], [record, 5], []])
+    records = random.choice([[record], [record, {"id": f"{memory}-too"}], [record, 5], [], ["m1", "m2"]])
     attributes: dict[str, Value] = {
         "gen_ai.operation.name": random.choice(["create_memory", "upsert_memory", "search_memory", "delete_memory"]),
         "gen_ai.agent.id": random.choice(["", "a"]),

@@ -150,7 +150,7 @@ def genai(spot: Spot) -> Iterator[Op]:
             parents=names(parents) if parents is not None else cited(on_span),
             author=next((who for who in authors(metadata, record) if who), None),
             actor=known(text.get("memory.agent.id")),
-            record_session=known(about.get("session_id")),
+            record_session=next((s for s in sessions(metadata, record) if s), None),
             memory_type=text.get("memory.type") if about.get("type") is None else as_text(about["type"]),
             namespace=about.get("namespace"),
             score=record.get("score"),
@@ -167,6 +167,12 @@ def recognised(spot: Spot) -> list[Op]:
         if op.kind == "write":
             op.parents = [*op.parents, *(name for name in spot.linked("derived_from") if name not in op.parents)]
     return found
+
+
+def sessions(*places: object) -> Iterator[str | None]:
+    for place in places:
+        if isinstance(place, dict):
+            yield known(place.get("session_id"))
 
 
 def authors(*places: object) -> Iterator[str | None]:

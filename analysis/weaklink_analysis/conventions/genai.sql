@@ -14,18 +14,20 @@ WITH operations AS (
         END AS kind,
         CASE
             WHEN json_valid("gen_ai.memory.records") AND json_type("gen_ai.memory.records") = 'ARRAY'
-                THEN list_filter(
-                    CAST(json("gen_ai.memory.records") AS JSON[]), lambda record: json_type(record) = 'OBJECT'
-                )
-        END AS records
+                THEN CAST(json("gen_ai.memory.records") AS JSON[])
+        END AS listed
     FROM candidates
+),
+-- A list of what is no record names none, but does not say that none was found.
+recorded AS (
+    SELECT *, list_filter(listed, lambda record: json_type(record) = 'OBJECT') AS records FROM operations
 ),
 named AS (
     SELECT
         *,
         unnest(CASE WHEN len(records) > 0 THEN records ELSE [CAST(NULL AS JSON)] END) AS record,
         unnest(range(greatest(coalesce(len(records), 0), 1))) AS ordinal
-    FROM operations
+    FROM recorded
 ),
 described AS (
     SELECT
@@ -52,14 +54,18 @@ SELECT
     coalesce(
         json_extract_string(metadata, '$.namespace'), json_extract_string(record, '$.namespace')
     ) AS namespace,
-    coalesce(
-        json_extract_string(metadata, '$.created_by'), json_extract_string(metadata, '$.agent_id'),
-        json_extract_string(record, '$.created_by'), json_extract_string(record, '$.agent_id')
-    ) AS record_agent,
+    list_filter(
+        [
+            json_extract_string(metadata, '$.created_by'), json_extract_string(metadata, '$.agent_id'),
+            json_extract_string(record, '$.created_by'), json_extract_string(record, '$.agent_id')
+        ],
+        lambda agent: agent NOT IN ('', 'unknown')
+    )[1] AS record_agent,
     "memory.agent.id" AS own_agent,
-    coalesce(
-        json_extract_string(metadata, '$.session_id'), json_extract_string(record, '$.session_id')
-    ) AS record_session,
+    list_filter(
+        [json_extract_string(metadata, '$.session_id'), json_extract_string(record, '$.session_id')],
+        lambda session: session NOT IN ('', 'unknown')
+    )[1] AS record_session,
     coalesce(
         json_extract_string(metadata, '$.confidence'), json_extract_string(record, '$.confidence'), "memory.confidence"
     ) AS raw_confidence,
@@ -67,8 +73,8 @@ SELECT
         json_extract_string(metadata, '$.hedged'), json_extract_string(record, '$.hedged'), "memory.hedged"
     ) = 'true' AS hedged,
     coalesce(
-        CAST(json_extract(metadata, '$.derived_from') AS VARCHAR),
-        CAST(json_extract(record, '$.derived_from') AS VARCHAR),
+        nullif(CAST(json_extract(metadata, '$.derived_from') AS VARCHAR), 'null'),
+        nullif(CAST(json_extract(record, '$.derived_from') AS VARCHAR), 'null'),
         "memory.derived_from"
     ) AS parents_json,
     TRY_CAST(json_extract_string(record, '$.score') AS DOUBLE) AS score,
@@ -77,7 +83,7 @@ SELECT
     kind IN ('write', 'read')
     AND NOT (
         kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL
-        AND (coalesce(len(records), 1) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
+        AND (coalesce(len(listed), 1) = 0 OR coalesce("gen_ai.memory.record.count", '') = '0')
     ) AS counted,
     CASE WHEN record IS NOT NULL THEN json_array(metadata, record) END AS about,
     NULL AS verb

@@ -1,25 +1,27 @@
 -- OpenTelemetry GenAI retrieval spans (development status), with weaklink's provenance keys in each document's
 -- `metadata`, else in the document itself.
 -- Grain: a row a document that the span names; one row for a span that names none.
-WITH listed AS (
+WITH asked AS (
     SELECT
         *,
         CASE
             WHEN
                 json_valid("gen_ai.retrieval.documents")
                 AND json_type("gen_ai.retrieval.documents") = 'ARRAY'
-                THEN list_filter(
-                    CAST(json("gen_ai.retrieval.documents") AS JSON[]), lambda document: json_type(document) = 'OBJECT'
-                )
-        END AS documents
+                THEN CAST(json("gen_ai.retrieval.documents") AS JSON[])
+        END AS listed
     FROM candidates
+),
+-- A list of what is no document names none, but does not say that none was found.
+documented AS (
+    SELECT *, list_filter(listed, lambda document: json_type(document) = 'OBJECT') AS documents FROM asked
 ),
 named AS (
     SELECT
         *,
         unnest(CASE WHEN len(documents) > 0 THEN documents ELSE [CAST(NULL AS JSON)] END) AS document,
         unnest(range(greatest(coalesce(len(documents), 0), 1))) AS ordinal
-    FROM listed
+    FROM documented
 )
 SELECT
     row_id,
@@ -36,5 +38,5 @@ SELECT
     ) AS metadata,
     TRY_CAST(json_extract_string(document, '$.score') AS DOUBLE) AS score,
     CASE WHEN document IS NOT NULL THEN ordinal + 1 END AS rank,
-    coalesce(len(documents), 1) > 0 AS counted
+    coalesce(len(listed), 1) > 0 AS counted
 FROM named

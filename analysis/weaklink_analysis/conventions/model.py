@@ -12,15 +12,16 @@ from weaklink_analysis.conventions.convention import Convention
 _TAIL = re.compile(r";(\s|--[^\n]*(\n|\Z))*\Z")
 METADATA = "metadata"
 """A column that a model may yield beside OPERATION_COLUMNS: a JSON object, as text, of what is said of the record."""
+_KNOWN = "nullif(nullif(json_extract_string(said, '{}'), ''), 'unknown')"
 _SAID = {
     "memory_type": "json_extract_string(said, '$.type')",
     "namespace": "json_extract_string(said, '$.namespace')",
-    "record_agent": "coalesce(json_extract_string(said, '$.created_by'), json_extract_string(said, '$.agent_id'))",
-    "record_session": "json_extract_string(said, '$.session_id')",
+    "record_agent": f"coalesce({_KNOWN.format('$.created_by')}, {_KNOWN.format('$.agent_id')})",
+    "record_session": _KNOWN.format("$.session_id"),
     "raw_confidence": "json_extract_string(said, '$.confidence')",
     "hedged": "json_extract_string(said, '$.hedged') = 'true'",
     "about": "CAST(json_array(said) AS VARCHAR)",
-    "parents_json": "CAST(json_extract(said, '$.derived_from') AS VARCHAR)",
+    "parents_json": "nullif(CAST(json_extract(said, '$.derived_from') AS VARCHAR), 'null')",
 }
 """What a record's `metadata`, where a model yields such a column, says of other columns: that goes first."""
 _PARSED = """,

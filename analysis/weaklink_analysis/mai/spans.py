@@ -119,7 +119,7 @@ def _genai(attributes: Attributes, environment: str) -> Iterator[Operation]:
     shown = loads(shown) if isinstance(shown, str) else shown
     records = [record for record in shown if isinstance(record, Mapping)] if isinstance(shown, list) else []
     record_id = get("gen_ai.memory.record.id")
-    none_shown = (isinstance(shown, list) and not records) or text(get("gen_ai.memory.record.count")) == "0"
+    none_shown = shown == [] or text(get("gen_ai.memory.record.count")) == "0"
     if not kind or (kind == "read" and not records and record_id is None and none_shown):
         return
     agents = [get(key) for key in _AGENTS]
@@ -133,7 +133,7 @@ def _genai(attributes: Attributes, environment: str) -> Iterator[Operation]:
                 text(_first((record.get("id"), record_id if len(records) <= 1 else None))),
             ),
             described("confidence"),
-            [described.of_record("created_by", "agent_id"), *agents],
+            [*described.of_record("created_by", "agent_id"), *agents],
             described("hedged"),
             ids(described("derived_from"), bare=True),
         )
@@ -148,11 +148,11 @@ class _Described:
         self._places = (metadata if isinstance(metadata, Mapping) else {}, record)
         self._attributes = attributes
 
-    def of_record(self, *keys: str) -> Any:
-        return _first(place.get(key) for place in self._places for key in keys)
+    def of_record(self, *keys: str) -> list[Any]:
+        return [place.get(key) for place in self._places for key in keys]
 
     def __call__(self, key: str) -> Any:
-        return _first((self.of_record(key), self._attributes.get(f"memory.{key}")))
+        return _first((*self.of_record(key), self._attributes.get(f"memory.{key}")))
 
 
 def _operation(  # noqa: PLR0917 - one call site a convention, in the fields' order

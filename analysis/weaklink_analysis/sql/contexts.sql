@@ -22,7 +22,7 @@ SELECT
         WHEN "gen_ai.operation.name" = 'plan' THEN 'plan'
         {%- for matcher in matchers %}
         WHEN
-            {%- if matcher.span_name is not none %} name GLOB {{ matcher.span_name | literal }}{% else %} TRUE{% endif %}
+            {%- if matcher.span_name is not none %} name LIKE {{ matcher.span_name | like | literal }} ESCAPE '\'{% else %} TRUE{% endif %}
             {%- for key, value in matcher.attributes.items() %} AND {{ key | column }} = {{ value | literal }}{% endfor %}
             THEN 'matched'
         {%- endfor %}

@@ -5,7 +5,8 @@ FROM (
     UNION ALL
     SELECT name_key FROM named_operations WHERE kind IN ('write', 'conflict') OR confidence IS NOT NULL
     UNION ALL
-    SELECT name_key FROM inherited WHERE kind = 'write'
+    -- A `get` that turns out to be lineage shows no version any more.
+    SELECT name_key FROM inherited WHERE kind IN ('write', 'get')
     UNION ALL
     SELECT name_key FROM extracted
     UNION ALL
