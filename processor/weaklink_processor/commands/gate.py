@@ -13,6 +13,7 @@ import duckdb
 
 from weaklink_analysis.gate.judging import judge
 from weaklink_analysis.gate.lines import conclusion
+from weaklink_analysis.gate.unjudged import unjudged
 from weaklink_analysis.gate.verdict import Rules, Tier, Verdict
 from weaklink_analysis.mai.rubrics import STRUCTURAL
 from weaklink_analysis.selection import Selection
@@ -77,6 +78,7 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
     try:
         with progress_bar() as progress, catalogue_of(config, files, progress) as catalogue:
             verdict = judge(catalogue, selection, rules, None if everything else MOST_GROUPED)
+            waiting = unjudged(catalogue, selection)
     except NoSpans as error:
         click.echo(f"{error}: nothing to judge", err=True)
         sys.exit(EMPTY)
@@ -85,6 +87,8 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
     if given["write_baseline"]:
         write_baseline(given["write_baseline"], verdict)
     _tell(verdict, form, output)
+    if waiting:
+        click.echo(f"not judged yet, since their quiet period is not over: {waiting:,} traces", err=True)
     sys.exit(EMPTY if verdict.is_empty else PASSED if verdict.passed else FAILED)
 
 
