@@ -1,5 +1,6 @@
 """`weaklink compact`, with and without a service."""
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -59,12 +60,17 @@ def test_a_moved_folder_is_served_after_it(tmp_path: Path) -> None:
     before = tables(tmp_path / "data")
     moved = tmp_path / "elsewhere"
     (tmp_path / "data").rename(moved)
-    assert "No files found" in refused("sql", "FROM spans", "--data-dir", moved)
+    assert f"was copied or moved from there. `weaklink compact --data-dir {moved}`" in refused(
+        "sql", "FROM spans", "--data-dir", moved
+    )
     with Service(moved):
         assert f"{len(before['spans'])}" in printed("sql", "SELECT count(*) FROM spans", "--data-dir", moved)
-    again = tmp_path / "again"
-    moved.rename(again)
+    again, link = tmp_path / "again", tmp_path / "link"
+    shutil.copytree(moved, again)
+    assert "was copied or moved" in refused("chain", "x", "--data-dir", again)  # though the old files are still there
     printed("compact", "--data-dir", again)
+    link.symlink_to(again)
+    assert f"{len(before['spans'])}" in printed("sql", "SELECT count(*) FROM spans", "--data-dir", link)
     assert tables(again) == before
 
 

@@ -4,6 +4,7 @@ Commands that only read import this, so it must not import pyarrow.
 """
 
 import re
+import shlex
 from pathlib import Path
 
 import duckdb
@@ -33,6 +34,21 @@ def listed_folders(catalogue: duckdb.DuckDBPyConnection) -> list[str]:
     views = catalogue.execute("SELECT sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall()
     found = {path[1].replace("''", "'") for (text,) in views if (path := _FOLDER.search(text))}
     return sorted(found)
+
+
+def check_place(catalogue: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Refuse a catalogue that reads the parts of another folder than the one that it is in: it was copied, or moved.
+
+    Raises:
+        BrokenStore: it is one.
+    """
+    own = path.with_name("lake")
+    for folder in map(Path, listed_folders(catalogue)):
+        if not (folder.exists() and own.exists() and folder.samefile(own)):
+            raise BrokenStore(
+                f"{path} reads the files of {folder}: the data folder was copied or moved from there. "
+                f"`weaklink compact --data-dir {shlex.quote(str(path.parent))}` has it read its own"
+            )
 
 
 def check_format(catalogue: duckdb.DuckDBPyConnection, path: Path) -> None:

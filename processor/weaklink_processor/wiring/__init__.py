@@ -88,16 +88,16 @@ def look_into_queue(config: Config) -> "Iterator[QueueStore]":
 
 
 @contextmanager
-def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Open the views read-only, times shown in UTC.
+def open_catalogue(config: Config, *, to_read: bool = True) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Open the views read-only, times shown in UTC; not `to_read`: only to see what they are.
 
     Raises:
         UsageError: there is no data folder, or nothing has been published yet.
-        BrokenStore: a newer weaklink wrote them.
+        BrokenStore: a newer weaklink wrote them, or the folder was copied or moved, and they are of the old one.
     """
     import duckdb
 
-    from weaklink_processor.lake.listing import check_format
+    from weaklink_processor.lake.listing import check_format, check_place
 
     path = config.data_dir / CATALOGUE_FILE
     require_data_dir(config)
@@ -110,6 +110,8 @@ def open_catalogue(config: Config) -> "Iterator[duckdb.DuckDBPyConnection]":
         raise BrokenStore(f"{path}: this weaklink cannot read it: {error}") from error
     with opened as catalogue:
         check_format(catalogue, path)
+        if to_read:
+            check_place(catalogue, path)
         catalogue.execute("SET TimeZone = 'UTC'")
         yield catalogue
 
@@ -148,7 +150,7 @@ def listed_files(config: Config) -> int:
 
     if not is_published(config):
         return 0
-    with open_catalogue(config) as catalogue:
+    with open_catalogue(config, to_read=False) as catalogue:
         return len(listed_parts(catalogue))
 
 
