@@ -82,12 +82,19 @@ def load_config(file: Path | None, environ: Mapping[str, str], flags: Mapping[st
 
 
 def _from_file(path: Path, gathered: _Gathered) -> None:
-    import yaml  # noqa: PLC0415  mostly there is no file
+    from yaml import YAMLError  # noqa: PLC0415  mostly there is no file
+
+    from weaklink_processor.yaml_file import read_yaml  # noqa: PLC0415  likewise
 
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        with path.open(encoding="utf-8") as file:
+            content, repeated = read_yaml(file)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; expected a file of settings") from error
+    except (UnicodeDecodeError, YAMLError) as error:
         raise UsageError(f"{path}: {error}") from error
+    for one in repeated:
+        gathered.faults.append(f"{path}: {one.key}: lines {one.first} and {one.again}: expected once in its section")
     _walk(content, "", str(path), set(settings()), gathered)
 
 
@@ -101,8 +108,11 @@ def _walk(content: object, prefix: str, path: str, known: set[str], gathered: _G
     for name, value in content.items():
         key = f"{prefix}{name}"
         if key in known:
-            if value is not None:
-                gathered.given[key] = _Given(value, f"{path}: {key}")
+            if value is None:
+                continue
+            if key in gathered.given:  # receiver.auth.tokens, say, in one piece and in sections
+                gathered.fault(f"{path}: {key}", value, "expected once, and it is there in two ways")
+            gathered.given[key] = _Given(value, f"{path}: {key}")
         elif any(setting.startswith(f"{key}.") for setting in known):
             _walk(value, f"{key}.", path, known, gathered)
         else:

@@ -88,10 +88,7 @@ def mapping(value: object) -> object:
     """Read a mapping that a variable has as JSON."""
     if not isinstance(value, str):
         return value
-    try:
-        return json.loads(value)
-    except ValueError as error:
-        raise ValueError('expected a mapping, in a variable as JSON: {"name": ...}') from error
+    return _json(value, 'expected a mapping, in a variable as JSON: {"name": ...}')
 
 
 def listed(value: object) -> object:
@@ -101,10 +98,22 @@ def listed(value: object) -> object:
 
 def from_json(text: str) -> object:
     """What the text means as JSON; ValueError if it means nothing."""
+    return _json(text, "expected a list, in a variable as JSON")
+
+
+def _json(text: str, expected: str) -> object:
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError("expected a list, in a variable as JSON") from error
+        return json.loads(text, object_pairs_hook=_each_once)
+    except json.JSONDecodeError as error:
+        raise ValueError(expected) from error
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object; of a name that is there twice, one value would be lost without a word."""
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"expected each name once; {twice!r} is there twice")
+    return dict(pairs)
 
 
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
