@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from weaklink_processor import wiring
 from weaklink_processor.config import Config, Metrics, host_port
-from weaklink_processor.errors import UsageError
 from weaklink_processor.metrics import Reading
 from weaklink_processor.telemetry.journal import Journal
 from weaklink_processor.telemetry.station import Station, together
@@ -19,8 +18,6 @@ from weaklink_processor.wiring.sending import destinations
 
 if TYPE_CHECKING:
     from weaklink_processor.telemetry.board import Board
-
-_HERE = {"localhost", "127.0.0.1", "[::1]", "0.0.0.0", "[::]"}  # noqa: S104  compared with, not bound
 
 
 @contextmanager
@@ -36,21 +33,6 @@ def station(config: Config) -> Iterator[Station]:
         if config.telemetry.metrics.wanted:
             _show_metrics(config, here, stack)
         yield here
-
-
-def refuse_loop(config: Config) -> None:
-    """Refuse to send spans about weaklink to weaklink: each would be received, and make the next one.
-
-    Raises:
-        UsageError: that is configured.
-    """
-    endpoint = config.telemetry.traces.otlp.endpoint
-    if endpoint is None:
-        return
-    host, port = host_port(endpoint.rpartition("://")[2].removesuffix("/"))
-    own_host, own_port = host_port(config.receiver.grpc.endpoint)
-    if port == own_port and (host == own_host or {host, own_host} <= _HERE):
-        raise UsageError(f"telemetry.traces.otlp.endpoint: {endpoint!r}: expected another server than this weaklink")
 
 
 def _show_metrics(config: Config, here: Station, stack: ExitStack) -> None:

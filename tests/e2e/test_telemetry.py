@@ -238,15 +238,6 @@ def test_nothing_is_told_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert sink.attempts == []
 
 
-@pytest.mark.parametrize("endpoint", ["127.0.0.1:{}", "http://localhost:{}", "http://0.0.0.0:{}/"])
-def test_a_loop_is_refused(tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spans about weaklink are not sent to weaklink's own receiver, where each would make another."""
-    port = free_port()
-    monkeypatch.setenv(TRACES, endpoint.format(port))
-    listening = ("--grpc", f"127.0.0.1:{port}", "--http", "127.0.0.1:0")
-    assert "expected another server" in refused("serve", "--data-dir", tmp_path / "data", *listening)
-
-
 def test_a_taken_port_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a Collector, say, has the port already, the service says so and does not start."""
     with OtlpSink() as other:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from weaklink_processor import log, reporting
+from weaklink_processor.commands.loops import refuse_loops
 from weaklink_processor.commands.options import with_config
 from weaklink_processor.config import Config, Grpc, Http, host_port
 from weaklink_processor.supervise.child import ChildSpec
@@ -42,7 +43,7 @@ def run_service(config: Config, program: tuple[str, ...]) -> None:
         log.configure(config.log, "serve", station.error)
         grpc, http = config.receiver.grpc.endpoint, config.receiver.http.endpoint
         settled = config.listening_on(concrete(*host_port(grpc)), concrete(*host_port(http)))
-        reporting.refuse_loop(settled)
+        refuse_loops(settled)
         settings = settled.model_dump_json()
         specs = [ChildSpec(name, (*program, name), settings, (lock,)) for name in CHILDREN]
         asyncio.run(_until_signalled(specs, lambda: click.echo(greeting(settled, station.metrics_url)), station.hear))
