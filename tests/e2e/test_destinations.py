@@ -15,7 +15,7 @@ from e2e.clients import Load, grpc_export, send_by_grpc
 from e2e.forwarded import originals, verdicts
 from e2e.workload import workload
 from http_sink import HttpSink
-from shell import printed
+from shell import printed, weaklink
 from sink import OtlpSink, Sink
 from weaklink_processor import wiring
 from weaklink_processor.config import Config
@@ -146,6 +146,24 @@ def test_the_oldest_is_passed_over(tmp_path: Path, near: OtlpSink, far: HttpSink
         assert_once_each(near, requests, service.count(SENT))
     assert "passed over: forward:far" in printed("status", "--data-dir", tmp_path / "data")
     assert "passed_over" in service.log.read_text()
+
+
+def test_what_passes_over_is_told_when_it_is_away(tmp_path: Path, far: HttpSink) -> None:
+    """Evaluations that hold up nothing are a destination as any other to `weaklink status`, until it is taken out."""
+    far.stop()
+    bounded = over(far, spans=False, sending_queue={"on_full": "drop_oldest"})
+    with serving(tmp_path / "data", far=bounded) as service:
+        send_by_grpc(service, workload(seed=66, requests=5))
+        wait_until(lambda: problems(service) and "evaluations:far has not answered" in problems(service)[0], "a word")
+        assert weaklink("status", "--check", "--data-dir", service.data_dir).returncode == 1
+    with serving(tmp_path / "data") as service:
+        wait_until(lambda: not problems(service), "no problem")
+        assert json.loads(printed("status", "--json", "--data-dir", service.data_dir))["destinations"] == []
+
+
+def problems(service: Service) -> list[str]:
+    found: list[str] = json.loads(printed("status", "--json", "--data-dir", service.data_dir))["problems"]
+    return found
 
 
 def sum_of(sink: Sink[Any], service: Service) -> tuple[int, int]:

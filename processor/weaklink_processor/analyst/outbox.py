@@ -36,13 +36,16 @@ class Destination:
 
     @property
     def evaluations(self) -> str:
-        """What evaluations that wait for it hold the queue under."""
+        """What evaluations for it are told under; and what they hold the queue under, where they do."""
         return f"evaluations:{self.exporter.name}"
 
+    def feeds(self) -> list[str]:
+        """What it is told as: for requests, for evaluations, or for both."""
+        return [self.name] * self.spans + [self.evaluations] * bool(self.scopes)
+
     def consumers(self) -> list[str]:
-        """The consumers of the queue that it is."""
-        holding = bool(self.scopes) and self.max_bytes is None
-        return [self.name] * self.spans + [self.evaluations] * holding
+        """The consumers of the queue that it is; evaluations that are passed over hold up no row of it."""
+        return [name for name in self.feeds() if name == self.name or self.max_bytes is None]
 
     def worker(self, queue: QueueStore, state: State, tally: Tally | None) -> EmitWorker:
         """Return its threads, not started."""
@@ -93,9 +96,9 @@ class Outbox:
         return Sent(min(marks, default=sys.maxsize), min(offsets, default=sys.maxsize))
 
     def away(self) -> dict[str, bool]:
-        """Return by consumer of the queue whether the destination gives no answers."""
+        """Return by what destinations are told as whether they give no answers."""
         served = zip(self._destinations, self._workers, strict=True)
-        return {name: worker.stats().away for each, worker in served for name in each.consumers()}
+        return {name: worker.stats().away for each, worker in served for name in each.feeds()}
 
     def start(self) -> None:
         """Begin to send."""

@@ -107,7 +107,9 @@ def look(config: Config, now: datetime) -> Status:
         quarantine = queue.quarantined(MOST_SET_ASIDE)
         passed_over = queue.passed_over()
         departed = {reason: queue.mark(mark) for reason, mark in wiring.DEPARTED.items()}
-    destinations = [_destination(name, journal, running=running) for name in lag if name != wiring.ANALYST]
+    # Evaluations that are passed over rather than held are no consumer of the queue; the service tells of them alone.
+    told = sorted({*lag, *journal.destinations} - {wiring.ANALYST})
+    destinations = [_destination(name, journal, running=running) for name in told]
     fullness = stats.bytes / config.queue.max_bytes
     return Status(
         at=now.isoformat(timespec="milliseconds"),

@@ -16,10 +16,10 @@ class News:
     def __init__(self, *, metrics: bool) -> None:
         """`metrics`: whether anybody reads numbers."""
         self.tally = Tally()
-        self.away: Callable[[], Mapping[str, bool]] = dict
-        """Which destinations there are, and which of them do not answer; to be replaced by who knows."""
+        self.away: Callable[[], Mapping[str, bool]] | None = None
+        """Which destinations there are, and which of them do not answer; to be set by who knows."""
         self._metrics = metrics
-        self._told: Mapping[str, bool] = {}
+        self._told: Mapping[str, bool] | None = None
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -40,8 +40,8 @@ class News:
 
     def _tell(self) -> None:
         news: dict[str, object] = dict(self.tally.take()) if self._metrics else {}
-        away = self.away()
-        if away != self._told:
-            news["destinations"] = self._told = dict(away)
+        away = self.away() if self.away else None
+        if away != self._told:  # that there is none, too: there may have been some in the life before
+            news["destinations"] = self._told = away
         if news:
             lifeline.tell_parent(news)
