@@ -9,7 +9,16 @@ from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, fie
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 from weaklink_processor.config.naming import OwnConventions
 from weaklink_processor.config.scoring import Confidence, Freshness
-from weaklink_processor.config.values import PositiveSeconds, Seconds, Section, Share, from_json, listed, mapping
+from weaklink_processor.config.values import (
+    PositiveSeconds,
+    Seconds,
+    Section,
+    Share,
+    Whole,
+    from_json,
+    listed,
+    mapping,
+)
 
 
 def _rubrics(value: object, info: ValidationInfo) -> object:
@@ -59,7 +68,7 @@ class Analysis(Section):
     """The numbers that analysis depends on."""
 
     quiet_period: Seconds = 5.0
-    max_hops: Annotated[int, Field(ge=1, le=16)] = 5
+    max_hops: Annotated[Whole, Field(ge=1, le=16)] = 5
     min_threshold: Share = 0.4
     flag_threshold: Share = 0.6
     clock_skew: Seconds = 60.0

@@ -6,7 +6,16 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, ByteSize, Field, FilePath, ValidationInfo, field_validator
 
 from weaklink_processor.config.receiving import Certificate
-from weaklink_processor.config.values import Bytes, DestinationName, Headers, PositiveSeconds, Seconds, Section, mapping
+from weaklink_processor.config.values import (
+    Bytes,
+    DestinationName,
+    Headers,
+    Number,
+    PositiveSeconds,
+    Seconds,
+    Section,
+    mapping,
+)
 from weaklink_processor.endpoint import Protocol, parse_endpoint
 
 
@@ -23,7 +32,7 @@ class Retry(Section):
 
     initial_interval: PositiveSeconds = 5.0
     max_interval: PositiveSeconds = 30.0
-    multiplier: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.5
+    multiplier: Annotated[Number, Field(ge=1)] = 1.5
     max_elapsed_time: Seconds = 0.0
 
 

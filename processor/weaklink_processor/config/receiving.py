@@ -15,6 +15,7 @@ from weaklink_processor.config.values import (
     Seconds,
     Section,
     Tokens,
+    Whole,
 )
 
 
@@ -51,7 +52,7 @@ class Grpc(Section):
 
     tls: ServerTls = ServerTls()
     endpoint: ListenEndpoint = "127.0.0.1:4317"
-    max_recv_msg_size_mib: Annotated[int, Field(ge=1, le=2047)] = 64  # gRPC's own limit is a signed 32-bit size
+    max_recv_msg_size_mib: Annotated[Whole, Field(ge=1, le=2047)] = 64  # gRPC's own limit is a signed 32-bit size
 
 
 class Http(Section):
@@ -82,7 +83,7 @@ class RequestLimits(Section):
     span_links: Count = 16_384
     items: Count = 2_000_000
     attribute_size: Bytes = ByteSize(4 * MIB)
-    depth: Annotated[int, Field(ge=10, le=100)] = 100  # an attribute is 6 deep, in JSON 10; protobuf takes 100
+    depth: Annotated[Whole, Field(ge=10, le=100)] = 100  # an attribute is 6 deep, in JSON 10; protobuf takes 100
     json_elements: Count = 1_000_000
 
 
@@ -99,8 +100,8 @@ class Queue(Section):
     """The durable queue between receiving and analysing."""
 
     max_bytes: Bytes = ByteSize(4096 * MIB)
-    max_requests: Annotated[int, Field(gt=0)] = 10_000_000
+    max_requests: Annotated[Whole, Field(gt=0)] = 10_000_000
     max_pending_bytes: Bytes = ByteSize(128 * MIB)
-    max_pending_requests: Annotated[int, Field(gt=0)] = 10_000
+    max_pending_requests: Annotated[Whole, Field(gt=0)] = 10_000
     max_wait: PositiveSeconds = 4.0
     duplicate_window: Seconds = 60.0

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from weaklink_analysis.scoring import word
-from weaklink_processor.config.values import Section, Share, mapping
+from weaklink_processor.config.values import Number, Section, Share, mapping
 
 
 def _words(values: dict[str, float]) -> dict[str, float]:
@@ -26,7 +26,7 @@ Words = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_wo
 Parts = Annotated[dict[str, Share], BeforeValidator(mapping), AfterValidator(_parts)]
 
 
-Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Days = Annotated[Number, Field(gt=0)]
 DaysByType = Annotated[dict[str, Days], BeforeValidator(mapping), AfterValidator(_words)]
 
 

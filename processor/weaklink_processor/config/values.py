@@ -39,6 +39,13 @@ def _listen_endpoint(text: str) -> str:
     return text
 
 
+def _no_boolean(value: object) -> object:
+    """Refuse what pydantic takes for 1 or 0: of a size that is `true`, one byte would be kept."""
+    if isinstance(value, bool):
+        raise ValueError("expected a number, which yes, no, true and false are not")  # noqa: TRY004  for pydantic
+    return value
+
+
 def _seconds(value: object) -> object:
     """Read the Collector's way to write a duration; leave the rest to the number's own validation."""
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -116,12 +123,15 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
+Number = Annotated[float, BeforeValidator(_no_boolean), Field(allow_inf_nan=False)]
+Whole = Annotated[int, BeforeValidator(_no_boolean)]
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
 RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, allow_inf_nan=False)]
-PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
-Bytes = Annotated[ByteSize, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seconds = Annotated[Number, BeforeValidator(_seconds), Field(ge=0)]
+PositiveSeconds = Annotated[Number, BeforeValidator(_seconds), Field(gt=0)]
+Bytes = Annotated[ByteSize, BeforeValidator(_no_boolean), Field(gt=0)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Count = Annotated[Whole, Field(ge=1)]
 Tokens = Annotated[tuple[str, ...], BeforeValidator(_tokens), Field(repr=False)]
 Passwords = Annotated[dict[str, str], BeforeValidator(mapping), AfterValidator(_passwords), Field(repr=False)]
 Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), AfterValidator(_sendable), Field(repr=False)]
@@ -132,6 +142,3 @@ class Section(BaseModel):
     """A group of settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-Count = Annotated[int, Field(ge=1)]
