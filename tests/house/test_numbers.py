@@ -44,3 +44,11 @@ def test_inside_a_mapping_neither(name: str, value: object) -> None:
     """Numbers of mappings and lists are held to the same."""
     with pytest.raises(UsageError, match="number"):
         load_config(None, {f"WEAKLINK_{name}": json.dumps(value)}, {})
+
+
+@pytest.mark.parametrize("value", ["1w", "30 days", "soon", "1 minute", "5 s"])
+@pytest.mark.parametrize("key", ["lake.retention", "forward.timeout", "analysis.clock_skew"])
+def test_what_is_no_duration_is_told_what_is_one(tmp_path: Path, key: str, value: str) -> None:
+    """The message has the units that there are."""
+    expected = f"{key}: {value!r}: expected seconds, or a duration as 500ms, 90s, 15m, 12h or 30d"
+    assert fault(tmp_path / "weaklink.yaml", key, value).endswith(expected)

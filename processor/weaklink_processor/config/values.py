@@ -47,9 +47,15 @@ def _no_boolean(value: object) -> object:
 
 
 def _seconds(value: object) -> object:
-    """Read the Collector's way to write a duration; leave the rest to the number's own validation."""
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    return float(found["number"]) * _SECONDS[found["unit"]] if found else value
+    """Read the Collector's way to write a duration; how large a number may be is left to its own validation."""
+    if not isinstance(value, str):
+        return value
+    if found := _DURATION.fullmatch(value):
+        return float(found["number"]) * _SECONDS[found["unit"]]
+    try:
+        return float(value)
+    except ValueError as error:
+        raise ValueError("expected seconds, or a duration as 500ms, 90s, 15m, 12h or 30d") from error
 
 
 def folder(value: object) -> object:
