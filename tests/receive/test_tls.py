@@ -167,3 +167,10 @@ def test_a_key_of_another_certificate_is_refused_at_the_start(issuer: Issuer) ->
     issuer.files.key.write_bytes(trustme.CA().issue_cert(HOST).private_key_pem.bytes())
     with pytest.raises(UsageError, match=r"cert\.pem with the key .*key\.pem"):
         Tls(issuer.files)
+
+
+def test_authorities_that_are_none_are_named(issuer: Issuer) -> None:
+    """A fault of the clients' authorities is not put on the server's certificate."""
+    with pytest.raises(UsageError) as caught:
+        Tls(replace(issuer.files, client_ca=issuer.files.key))
+    assert str(caught.value).startswith(f"cannot use the authorities of client_ca_file, {issuer.files.key}: ")

@@ -4,6 +4,8 @@ Files are looked at whenever a client connects: a renewal needs neither a signal
 """
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +46,29 @@ class _Loaded:
     grpc: grpc.ServerCertificateConfiguration
 
 
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Say of which files a fault is; ssl does not."""
+    try:
+        yield
+    except OSError as error:  # ssl's errors are of this kind
+        raise UsageError(f"cannot use {what}: {error}") from error
+
+
 class Tls:
     """What the files held when they last made sense."""
 
     def __init__(self, files: TlsFiles) -> None:
+        """Read them.
+
+        Raises:
+            UsageError: one of them cannot be used; the message says which.
+        """
         self._files = files
         try:
             self._loaded = self._load(files.stamp())
-        except (OSError, ssl.SSLError) as error:
-            raise UsageError(f"cannot use the certificate {files.cert} with the key {files.key}: {error}") from error
+        except OSError as error:
+            raise UsageError(f"cannot use the certificate {files.cert}: {error}") from error
         self._seen = self._loaded.stamp
 
     def context(self) -> ssl.SSLContext:
@@ -81,9 +97,11 @@ class Tls:
         cert, key, client_ca = self._files.cert, self._files.key, self._files.client_ca
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(cert, key)
+        with _blamed(f"the certificate {cert} with the key {key}"):
+            context.load_cert_chain(cert, key)
         if client_ca:
-            context.load_verify_locations(client_ca)
+            with _blamed(f"the authorities of client_ca_file, {client_ca}"):
+                context.load_verify_locations(client_ca)
             context.verify_mode = ssl.CERT_REQUIRED
         context.sni_callback = self._renew  # called for every connection, whether it names a server or not
         pair = (key.read_bytes(), cert.read_bytes())
@@ -101,6 +119,6 @@ class Tls:
                 self._seen = stamp  # each state of the files is tried once
                 self._loaded = self._load(stamp)
                 log.info("certificate reloaded", file=str(self._files.cert))
-        except (OSError, ssl.SSLError) as error:
+        except (OSError, UsageError) as error:
             log.warning("certificate not reloaded", file=str(self._files.cert), error=str(error))
         return self._loaded
