@@ -223,6 +223,19 @@ def test_memory_spans_leave_with_their_numbers(tmp_path: Path, sink: OtlpSink) -
     assert message.SerializeToString() == everything
 
 
+def test_what_does_nothing_is_told(tmp_path: Path) -> None:
+    """Settings of an endpoint that is not there are named in the log; refused they are not, as it may be elsewhere."""
+    settings = {"WEAKLINK_FORWARD__ENRICH": "true", "WEAKLINK_FORWARD__HEADERS": "key=s3cret"}
+    with Service(tmp_path / "data", settings=settings) as service:
+        assert service.stop() == 0
+    (line,) = [line for line in service.log.read_text().splitlines() if "without effect" in line]
+    assert "'forward.headers', 'forward.enrich', 'forward.retry_on_failure'" in line
+    assert "s3cret" not in line
+    with OtlpSink() as sink, Service(tmp_path / "other", sink.endpoint, settings) as service:
+        assert service.stop() == 0
+    assert "without effect" not in service.log.read_text()
+
+
 def test_downstream_away(tmp_path: Path) -> None:
     """What was taken while downstream was away arrives once when it is back, even after a restart."""
     with OtlpSink() as sink:

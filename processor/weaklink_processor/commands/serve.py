@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+import structlog
 
 from weaklink_processor import log, reporting
 from weaklink_processor.commands.loops import refuse_loops
@@ -19,6 +20,7 @@ from weaklink_processor.supervise.lock import hold
 from weaklink_processor.supervise.ports import concrete
 from weaklink_processor.supervise.supervisor import OnNews, supervise
 
+_log = structlog.get_logger(__name__)
 CHILDREN: tuple[str, ...] = ("receiver", "analyst")  # in the order in which they stop: first no more comes in
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  not bound here: shown to a client as loopback
@@ -41,6 +43,8 @@ def run_service(config: Config, program: tuple[str, ...]) -> None:
     log.configure(config.log, "serve")
     with hold(config.data_dir) as lock, reporting.station(config) as station:
         log.configure(config.log, "serve", station.error)
+        if config.forward.idle:
+            _log.warning("settings without effect: there is no forward.endpoint", settings=config.forward.idle)
         grpc, http = config.receiver.grpc.endpoint, config.receiver.http.endpoint
         settled = config.listening_on(concrete(*host_port(grpc)), concrete(*host_port(http)))
         refuse_loops(settled)

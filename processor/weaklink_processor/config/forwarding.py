@@ -134,3 +134,11 @@ class Forward(Forwarding):
         """Every destination by its name, which is the URL for the one that has no name."""
         unnamed: dict[str, Forwarding] = {self.url: self} if self.endpoint else {}
         return unnamed | self.destinations
+
+    @property
+    def idle(self) -> list[str]:
+        """What is set and does nothing, for it is said of `forward.endpoint` and there is none."""
+        if self.endpoint:
+            return []
+        own = Forwarding()
+        return [f"forward.{name}" for name in Forwarding.model_fields if getattr(self, name) != getattr(own, name)]
