@@ -1,7 +1,7 @@
 """Where settings come from: defaults < weaklink.yaml < environment < flags; every fault of all of them at once."""
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from weaklink_processor.config import Config
+from weaklink_processor.config.telling_faults import names_beside, shown_name
 from weaklink_processor.errors import UsageError
 
 DEFAULT_FILE = Path("weaklink.yaml")
@@ -22,12 +23,15 @@ FLAGS = {
 }
 """The flags that are settings, by the setting's key."""
 
-_CREDENTIALS = ("header", "auth")
-_SECRETS = (*_CREDENTIALS, "destinations")  # keys so named hold credentials: their values are never shown
+_NAMED = {"headers", "users"}  # the names in these are told, the values never
+_SECRETS = ("header", "auth", "destinations")  # keys so named hold credentials: their values are never shown
 _EXPECTED = {
     "extra_forbidden": "no such setting",
     "missing": "is missing",
+    "model_type": "expected a section of settings",
     "path_not_file": "expected the path of a file that exists",
+    "path_type": "expected the path of a file that exists",
+    "string_type": "expected a valid string, in quotes if it is a number",
     "byte_size": "expected bytes, as 67108864 or 64MiB",
     "byte_size_unit": "expected bytes, as 67108864 or 64MiB",
 }
@@ -132,8 +136,8 @@ def _from_environment(environ: Mapping[str, str], gathered: _Gathered) -> None:
             gathered.fault(name, environ[name], _unknown(name, known))
 
 
-def _unknown(name: str, known: Mapping[str, str] | set[str]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1)
+def _unknown(name: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(name, list(known), n=1)
     return f"no such setting; did you mean {nearest[0]}?" if nearest else "no such setting"
 
 
@@ -164,17 +168,20 @@ def _explained(error: ValidationError, given: Mapping[str, _Given]) -> Iterator[
         key = next(key for key in settings() if f"{path}.".startswith(f"{key}."))
         source = given.get(key, _Given(fault["input"], f"{key} (default)"))
         expected = _EXPECTED.get(fault["type"], fault["msg"]).removeprefix("Value error, ")
-        entry = _entry(key, path)
+        if fault["type"] == "extra_forbidden":
+            expected = _unknown(str(fault["loc"][-1]), names_beside(Config, fault["loc"]))
+        entry = _entry(key, fault["loc"])
         value = fault["input"] if entry else source.value
         yield f"{source.name}{entry}: {_shown(key, value)}: {expected.replace('Input should be', 'expected')}"
 
 
-def _entry(key: str, path: str) -> str:
+def _entry(key: str, loc: Sequence[int | str]) -> str:
     """Return which entry of a mapping is at fault, as far as that can be told without a secret."""
-    if any(secret in key for secret in _CREDENTIALS):
-        return ""
-    above, headers, _ = path.removeprefix(key).partition(".headers")
-    return above + headers
+    *sections, last = key.split(".")
+    inside = [part for part in loc[len(sections) + 1 :] if part != "[key]"]
+    above = (last, *inside)
+    named = [shown_name(part) if of in _NAMED else str(part) for of, part in zip(above, inside, strict=False)]
+    return "".join(f".{part}" for part in named)
 
 
 def _shown(name: str, value: object) -> str:

@@ -1,17 +1,26 @@
 """Settings of conventions of one's own: how spans of another framework name memory operations."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from weaklink_processor.config.values import Section, listed
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError("expected a name of small letters, digits and - _ ., beginning with a letter or a digit")
+    return text
 
 
 class OwnConvention(Section):
     """Which spans it may know, what it reads of them, and the query that makes operations of that."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
+    name: Annotated[str, AfterValidator(_name)]
     names: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     only: tuple[str, ...] = ()

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ByteSize, ConfigDict, Field
 
+from weaklink_processor.config.telling_faults import shown_name
 from weaklink_processor.endpoint import parse_endpoint
 
 _HOST_PORT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]@]+):(?P<port>[0-9]{1,5})")
@@ -13,6 +15,7 @@ _DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _HEADER = re.compile(r"[A-Za-z0-9\-_.]+")
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 MIB = 1024 * 1024
 _PORTS = 65536
 
@@ -59,8 +62,8 @@ def _seconds(value: object) -> object:
 
 
 def folder(value: object) -> object:
-    """Refuse an empty path."""
-    if value == "":
+    """Refuse an empty path, and what is none."""
+    if value == "" or not isinstance(value, str | Path):
         raise ValueError("expected the path of a folder")
     return value
 
@@ -77,8 +80,10 @@ def _header_pairs(value: object) -> object:
 
 def _sendable(headers: dict[str, str]) -> dict[str, str]:
     # A header that no library sends would be found out only with the first request.
-    if not all(_HEADER.fullmatch(name) and text.isascii() and text.isprintable() for name, text in headers.items()):
-        raise ValueError("expected names of letters, digits and - _ ., and values of ASCII that can be printed")
+    for name, text in headers.items():
+        if not (_HEADER.fullmatch(name) and text.isascii() and text.isprintable()):
+            expected = "expected names of letters, digits and - _ ., and values of ASCII that can be printed"
+            raise ValueError(f"{expected}; not so {shown_name(name)!r}")
     return headers
 
 
@@ -92,9 +97,16 @@ def _tokens(value: object) -> object:
 
 
 def _passwords(users: dict[str, str]) -> dict[str, str]:
-    if not all(name and ":" not in name and password for name, password in users.items()):
-        raise ValueError("expected names without a colon, each with a password")
+    for name, password in users.items():
+        if not name or ":" in name or not password:
+            raise ValueError(f"expected names without a colon, each with a password; not so {shown_name(name)!r}")
     return users
+
+
+def _destination_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError("expected a name of letters, digits and - _ ., beginning with a letter or a digit")
+    return name
 
 
 def mapping(value: object) -> object:
@@ -141,7 +153,7 @@ Count = Annotated[Whole, Field(ge=1)]
 Tokens = Annotated[tuple[str, ...], BeforeValidator(_tokens), Field(repr=False)]
 Passwords = Annotated[dict[str, str], BeforeValidator(mapping), AfterValidator(_passwords), Field(repr=False)]
 Headers = Annotated[dict[str, str], BeforeValidator(_header_pairs), AfterValidator(_sendable), Field(repr=False)]
-DestinationName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+DestinationName = Annotated[str, AfterValidator(_destination_name)]
 
 
 class Section(BaseModel):
