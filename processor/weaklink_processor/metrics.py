@@ -66,7 +66,11 @@ FAILED_SPANS: Final = _counter(
     "exporter",
 )
 QUEUE_SIZE: Final = _gauge(
-    "otelcol_exporter_queue_size", "By", "What waits for the destination, compressed.", "exporter", "data_type"
+    "otelcol_exporter_queue_size",
+    "By",
+    "What waits for the destination: requests, compressed, and evaluations.",
+    "exporter",
+    "data_type",
 )
 QUEUE_CAPACITY: Final = _gauge(
     "otelcol_exporter_queue_capacity", "By", "How much may wait: queue.max_bytes.", "exporter", "data_type"
@@ -96,12 +100,15 @@ STEP_SECONDS: Final = Instrument(
     "weaklink_step_duration_seconds", "histogram", "s", "How long the analyst took to apply queue rows, a value a step."
 )
 LAG_SECONDS: Final = _gauge(
-    "weaklink_lag_seconds", "s", "How long the oldest row that the consumer has not done has waited.", "consumer"
+    "weaklink_lag_seconds",
+    "s",
+    "How long the oldest row, or evaluation, that the consumer has not done has waited.",
+    "consumer",
 )
 LAG_SPANS: Final = _gauge(
     "weaklink_lag_spans",
     "{span}",
-    "Spans that the consumer has not done: an estimate from the bytes that wait.",
+    "Spans that the consumer has not done: an estimate from the bytes that wait; evaluations are counted.",
     "consumer",
 )
 QUEUE_ROWS: Final = _gauge("weaklink_queue_rows", "{row}", "Rows in the queue.")

@@ -71,12 +71,14 @@ def _close(wanted: Metrics, board: "Board") -> None:
 
 def _queue(config: Config, here: Station) -> Iterator[Reading]:
     from weaklink_processor.queue.backlog import queue_readings
+    from weaklink_processor.queue.outgoing import still_outgoing
 
     with wiring.look_into_queue(config) as queue:
         yield from queue_readings(
             queue,
             capacity=config.queue.max_bytes,
             destinations=destinations(config),
+            outgoing=still_outgoing(queue, here.waiting()),
             bytes_per_span=here.bytes_per_span(),
             now=datetime.now(UTC),
         )

@@ -15,12 +15,13 @@ from e2e.clients import Load, grpc_export, send_by_grpc
 from e2e.forwarded import originals, verdicts
 from e2e.workload import workload
 from http_sink import HttpSink
+from scrape import scrape
 from shell import printed, weaklink
 from sink import OtlpSink, Sink
 from weaklink_processor import wiring
 from weaklink_processor.config import Config
 from weaklink_processor.queue.store import QueueStats
-from weaklink_service import SENT, Service, wait_until
+from weaklink_service import SENT, Service, free_port, wait_until
 
 SETTLED_SECONDS = 2.0
 """More than the quiet period after which a trace is judged, and a turn of the analyst."""
@@ -148,21 +149,37 @@ def test_the_oldest_is_passed_over(tmp_path: Path, near: OtlpSink, far: HttpSink
     assert "passed_over" in service.log.read_text()
 
 
-def test_what_passes_over_is_told_when_it_is_away(tmp_path: Path, far: HttpSink) -> None:
-    """Evaluations that hold up nothing are a destination as any other to `weaklink status`, until it is taken out."""
+@pytest.mark.parametrize("on_full", ["block", "drop_oldest"])
+def test_evaluations_that_wait_are_told(tmp_path: Path, far: HttpSink, on_full: str) -> None:
+    """Whether or not they hold up the queue: that their destination is away, how many wait and for how long."""
     far.stop()
-    bounded = over(far, spans=False, sending_queue={"on_full": "drop_oldest"})
-    with serving(tmp_path / "data", far=bounded) as service:
+    metrics, name = f"127.0.0.1:{free_port()}", "evaluations:far"
+    settings = {"WEAKLINK_TELEMETRY__METRICS__PROMETHEUS__ENDPOINT": metrics}
+    own = over(far, spans=False, sending_queue={"on_full": on_full})
+    with serving(tmp_path / "data", settings, far=own) as service:
         send_by_grpc(service, workload(seed=66, requests=5))
-        wait_until(lambda: problems(service) and "evaluations:far has not answered" in problems(service)[0], "a word")
+        evaluations = made(service)
+        wait_until(lambda: problems(service) and f"{name} has not answered" in problems(service)[0], "a word")
         assert weaklink("status", "--check", "--data-dir", service.data_dir).returncode == 1
+        wait_until(lambda: told(service)["lag"][name]["spans"] == evaluations, "the evaluations")
+        assert told(service)["lag"][name]["seconds"] >= SETTLED_SECONDS
+        shown = scrape(metrics)
+        assert shown.value("weaklink_lag_spans", consumer=name) == evaluations
+        assert shown.value("weaklink_lag_seconds", consumer=name) >= SETTLED_SECONDS
+        assert shown.value("otelcol_exporter_queue_size", exporter="far") > 0
+        far.start()
+        wait_until(lambda: (told(service)["lag"][name]["spans"], problems(service)) == (0, []), "nothing that waits")
     with serving(tmp_path / "data") as service:
-        wait_until(lambda: not problems(service), "no problem")
-        assert json.loads(printed("status", "--json", "--data-dir", service.data_dir))["destinations"] == []
+        wait_until(lambda: told(service)["destinations"] == [] and list(told(service)["lag"]) == ["analyst"], "none")
+
+
+def told(service: Service) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed("status", "--json", "--data-dir", service.data_dir))
+    return found
 
 
 def problems(service: Service) -> list[str]:
-    found: list[str] = json.loads(printed("status", "--json", "--data-dir", service.data_dir))["problems"]
+    found: list[str] = told(service)["problems"]
     return found
 
 

@@ -14,6 +14,7 @@ from weaklink_analysis.operations import Settings
 from weaklink_processor.analyst.state import State
 from weaklink_processor.emit.enrich import span_keys
 from weaklink_processor.emit.feed import Feed, ForwardRow, MemoryNumbers, OutboxRow, SpanKey
+from weaklink_processor.queue.outgoing import Outgoing
 from weaklink_processor.queue.store import QueueStore
 
 READ_BYTES = 8_000_000
@@ -39,6 +40,11 @@ TOO_MUCH = """
         WHERE seq > $after AND list_contains($scopes, coalesce(scope, 'trace'))
     )
     SELECT max(seq) FROM waiting WHERE size > $room
+"""
+
+OUTGOING = """
+    SELECT coalesce(max(seq), 0), count(*), coalesce(sum(size), 0), min(made_at) FROM outbox
+    WHERE seq > $after AND list_contains($scopes, coalesce(scope, 'trace'))
 """
 
 NumbersOf: TypeAlias = Callable[[Iterable[bytes]], Mapping[SpanKey, MemoryNumbers]]
@@ -163,6 +169,18 @@ def outbox_feed(
         overflow,
         partial(queue.pass_over, consumer),
     )
+
+
+def outgoing_counter(queue: QueueStore, state: State, mark: str, scopes: Collection[str]) -> Callable[[], Outgoing]:
+    """Return what counts the evaluations of these scopes that wait, for one thread."""
+    cursor = state.cursor()
+
+    def count() -> Outgoing:
+        asked = {"scopes": list(scopes), "after": queue.mark(mark)}
+        newest, evaluations, size, since = cursor.execute(OUTGOING, asked).fetchall()[0]
+        return Outgoing(mark, newest, evaluations, int(size), since)
+
+    return count
 
 
 def _applied(cursor: duckdb.DuckDBPyConnection, queue: QueueStore) -> int:

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from weaklink_processor.analyst.feeds import NumbersOf, forward_feed, no_numbers, outbox_feed
+from weaklink_processor.analyst.feeds import NumbersOf, forward_feed, no_numbers, outbox_feed, outgoing_counter
 from weaklink_processor.analyst.following import Following
 from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import Sent
@@ -83,6 +83,11 @@ class Outbox:
         for name in set(queue.stats().consumers) - {*wanted, *others}:
             queue.forget(name)
         self._workers = [each.worker(queue, state, tally) for each in self._destinations]
+        self._counters = {
+            each.evaluations: outgoing_counter(queue, state, each.name, each.scopes)
+            for each in self._destinations
+            if each.scopes
+        }
 
     @property
     def scopes(self) -> set[str]:
@@ -99,6 +104,10 @@ class Outbox:
         """Return by what destinations are told as whether they give no answers."""
         served = zip(self._destinations, self._workers, strict=True)
         return {name: worker.stats().away for each, worker in served for name in each.feeds()}
+
+    def waiting(self) -> dict[str, dict[str, object]]:
+        """Return by what evaluations are told as how many of them wait, as Outgoing has it; for one thread."""
+        return {name: asdict(count()) for name, count in self._counters.items()}
 
     def start(self) -> None:
         """Begin to send."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Self
@@ -173,8 +173,9 @@ class State:
         self.connection.register("issuing", spans)
         self.connection.execute("INSERT INTO issued SELECT CAST(hex(trace_id) AS UUID), span_id FROM issuing")
         self.connection.execute(
-            "INSERT INTO outbox (span, service_name, environment, scope, size) "
-            "SELECT span, service_name, environment, scope, octet_length(span) FROM issuing"
+            "INSERT INTO outbox (span, service_name, environment, scope, size, made_at) "
+            "SELECT span, service_name, environment, scope, octet_length(span), ? FROM issuing",
+            [datetime.now(UTC).timestamp()],
         )
         self.connection.unregister("issuing")
 

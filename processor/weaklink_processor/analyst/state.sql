@@ -26,3 +26,5 @@ CREATE TABLE IF NOT EXISTS outbox (
 ALTER TABLE outbox ADD COLUMN IF NOT EXISTS scope VARCHAR;
 -- Bytes of the span.
 ALTER TABLE outbox ADD COLUMN IF NOT EXISTS size BIGINT;
+-- Since when it waits, in seconds since 1970; null for one that is older than this column.
+ALTER TABLE outbox ADD COLUMN IF NOT EXISTS made_at DOUBLE;

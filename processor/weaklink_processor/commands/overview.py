@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from weaklink_processor import wiring
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 from weaklink_processor.queue.backlog import Backlog
+from weaklink_processor.queue.outgoing import Outgoing, still_outgoing
 from weaklink_processor.queue.store import QueueStore, Row
 from weaklink_processor.span_count import span_count
 from weaklink_processor.supervise.lock import is_held
@@ -39,6 +40,9 @@ class Lag:
     spans: int
     estimated: bool  # requests and spans are, from some of the rows
     seconds: float  # how long its next row has been waiting
+
+
+NO_LAG = Lag(rows=0, bytes=0, requests=0, spans=0, estimated=False, seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,11 @@ def look(config: Config, now: datetime) -> Status:
     running, journal = is_held(config.data_dir), read_journal(config.data_dir)
     with wiring.look_into_queue(config) as queue:
         stats = queue.stats()
-        lag = {name: _lag(queue, name, now) for name in sorted(stats.consumers)}
+        outgoing = still_outgoing(queue, journal.waiting)
+        lag = {
+            name: _beside(_lag(queue, name, now) if name in stats.consumers else NO_LAG, outgoing.get(name), now)
+            for name in sorted({*stats.consumers, *outgoing})
+        }
         quarantine = queue.quarantined(MOST_SET_ASIDE)
         passed_over = queue.passed_over()
         departed = {reason: queue.mark(mark) for reason, mark in wiring.DEPARTED.items()}
@@ -139,6 +147,14 @@ def _problems(*, running: bool, fullness: float, destinations: list[Destination]
     for one in destinations:
         if one.state == "away":
             yield f"{one.consumer} has not answered since {one.since}"
+
+
+def _beside(lag: Lag, outgoing: Outgoing | None, now: datetime) -> Lag:
+    """Evaluations are spans that wait beside the queue, whether or not they hold rows of it."""
+    if outgoing is None:
+        return lag
+    seconds = max(lag.seconds, round(outgoing.seconds(now), 3))
+    return replace(lag, spans=outgoing.evaluations, seconds=seconds)
 
 
 def _lag(queue: QueueStore, consumer: str, now: datetime) -> Lag:

@@ -1,6 +1,7 @@
 """How much of the queue a consumer has still before it: looked up at its two ends, however much lies between."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from weaklink_processor.metrics import (
     QUEUE_SIZE,
     Reading,
 )
+from weaklink_processor.queue.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from weaklink_processor.queue.store import QueueStore
@@ -56,18 +58,35 @@ def backlog(db: sqlite3.Connection, done: int) -> Backlog:
 
 
 def queue_readings(
-    queue: "QueueStore", *, capacity: int, destinations: Mapping[str, str], bytes_per_span: float, now: datetime
+    queue: "QueueStore",
+    *,
+    capacity: int,
+    destinations: Mapping[str, str],
+    outgoing: Mapping[str, Outgoing],
+    bytes_per_span: float,
+    now: datetime,
 ) -> Iterator[Reading]:
-    """What the metrics show of a queue; `destinations`: consumer -> what its exporter is called."""
+    """What the metrics show of a queue and of evaluations beside it.
+
+    `destinations`: consumer -> what its exporter is called. `outgoing`: consumer -> evaluations that wait.
+    """
     stats = queue.stats()
     yield Reading(QUEUE_ROWS, stats.rows)
     yield Reading(QUEUE_BYTES, stats.bytes)
     yield Reading(QUARANTINED_ROWS, stats.quarantined)
-    for consumer in stats.consumers:
-        ahead = queue.backlog(consumer)
-        yield Reading(LAG_SECONDS, ahead.seconds(now), {"consumer": consumer})
-        yield Reading(LAG_SPANS, round(ahead.bytes / bytes_per_span), {"consumer": consumer})
-        if consumer in destinations:
-            labels = {"exporter": destinations[consumer], "data_type": "traces"}
-            yield Reading(QUEUE_SIZE, ahead.stored_bytes, labels)
-            yield Reading(QUEUE_CAPACITY, capacity, labels)
+    held, beside = Counter[str](), Counter[str]()  # bytes by exporter
+    for consumer in {*stats.consumers, *outgoing}:
+        ahead = queue.backlog(consumer) if consumer in stats.consumers else Backlog()
+        waiting = outgoing.get(consumer)
+        seconds = max(ahead.seconds(now), waiting.seconds(now) if waiting else 0.0)
+        yield Reading(LAG_SECONDS, seconds, {"consumer": consumer})
+        spans = waiting.evaluations if waiting else round(ahead.bytes / bytes_per_span)
+        yield Reading(LAG_SPANS, spans, {"consumer": consumer})
+        if exporter := destinations.get(consumer):
+            # Its evaluations hold some of the rows that its requests hold.
+            held[exporter] = max(held[exporter], ahead.stored_bytes)
+            beside[exporter] += waiting.bytes if waiting else 0
+    for exporter in held:
+        labels = {"exporter": exporter, "data_type": "traces"}
+        yield Reading(QUEUE_SIZE, held[exporter] + beside[exporter], labels)
+        yield Reading(QUEUE_CAPACITY, capacity, labels)

@@ -1,8 +1,8 @@
-"""What a child tells its parent while it works: numbers that were counted, and where its destinations stand."""
+"""What a child tells its parent while it works: numbers that were counted, and how its destinations are doing."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from weaklink_processor.metrics import Tally
 from weaklink_processor.supervise import lifeline
@@ -16,10 +16,10 @@ class News:
     def __init__(self, *, metrics: bool) -> None:
         """`metrics`: whether anybody reads numbers."""
         self.tally = Tally()
-        self.away: Callable[[], Mapping[str, bool]] | None = None
-        """Which destinations there are, and which of them do not answer; to be set by who knows."""
+        self.sources: dict[str, Callable[[], object]] = {}
+        """What is told, under this name in the message, whenever it is another than the last time."""
         self._metrics = metrics
-        self._told: Mapping[str, bool] | None = None
+        self._told: dict[str, object] = {}
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -40,8 +40,10 @@ class News:
 
     def _tell(self) -> None:
         news: dict[str, object] = dict(self.tally.take()) if self._metrics else {}
-        away = self.away() if self.away else None
-        if away != self._told:  # that there is none, too: there may have been some in the life before
-            news["destinations"] = self._told = away
+        for name, source in self.sources.items():
+            with suppress(Exception):  # closed, at the very end: what was told last stands
+                found = source()
+                if name not in self._told or found != self._told[name]:
+                    news[name] = self._told[name] = found
         if news:
             lifeline.tell_parent(news)

@@ -1,4 +1,4 @@
-"""What a service leaves for those who ask how it is doing: its last errors, and which destinations do not answer.
+"""What a service leaves for those who ask how it is doing: errors, and where its destinations stand.
 
 A small file that is replaced as a whole, soon after something changed. It holds no data, so a power cut may cost it.
 """
@@ -34,13 +34,14 @@ class Content:
 
     errors: list[Fault] = field(default_factory=list)  # the latest last
     destinations: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> {"away": bool, "since": time}
+    waiting: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> evaluations, as the analyst counts them
 
 
 def read_journal(folder: Path) -> Content:
     """Read the file; one that is missing or unreadable is empty."""
     try:
         found = json.loads((folder / JOURNAL_FILE).read_text("utf-8"))
-        return Content([Fault(**error) for error in found["errors"]], found["destinations"])
+        return Content([Fault(**error) for error in found["errors"]], found["destinations"], found.get("waiting", {}))
     except (OSError, ValueError, KeyError, TypeError):
         return Content()
 
@@ -75,6 +76,17 @@ class Journal:
             self._content.destinations = now | same
             if self._content.destinations != before:
                 self._write_soon()
+
+    @property
+    def waiting(self) -> dict[str, dict[str, Any]]:
+        """Evaluations that wait, by what they are told as; to be replaced as a whole."""
+        return self._content.waiting
+
+    @waiting.setter
+    def waiting(self, waiting: dict[str, dict[str, Any]]) -> None:
+        with self._lock:
+            self._content.waiting = waiting
+            self._write_soon()
 
     def close(self) -> None:
         """Write what is not written yet; twice is fine."""

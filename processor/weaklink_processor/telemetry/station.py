@@ -35,6 +35,8 @@ class Station:
             self.error(message["error"], process)
         if "destinations" in message:
             self._journal.destinations(message["destinations"])
+        if "waiting" in message:
+            self._journal.waiting = message["waiting"]
         for name, _, number in message.get("counts", ()):
             self._totals[name] += number
         if self.board:
@@ -45,6 +47,10 @@ class Station:
         self._journal.error(process, text)
         if self.board:
             self.board.count(ERRORS, process=process)
+
+    def waiting(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what the analyst last told of evaluations that wait."""
+        return self._journal.waiting
 
     def bytes_per_span(self) -> float:
         """What a span took lately, uncompressed; as usual while none has come."""

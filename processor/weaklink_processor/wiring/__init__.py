@@ -249,7 +249,7 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         _tracer(config) as tracer,
         _analyst(config, queue, news.tally, tracer) as (analyst, outbox),
     ):
-        news.away = outbox.away
+        news.sources |= {"destinations": outbox.away, "waiting": outbox.waiting}
         outbox.start()
         on_ready()
         analyst.run(stop)
