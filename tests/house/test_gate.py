@@ -163,6 +163,39 @@ def test_an_empty_selection_says_what_there_is(folder: Path, tmp_path: Path) -> 
     assert (empty.exit_code, "no spans in it: nothing to judge" in empty.stderr) == (3, True)
 
 
+@pytest.mark.parametrize("form", ["table", "json", "junit", "github", "sarif"])
+def test_files_without_spans_have_a_report(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """As an empty selection has: it takes the place of the one before, and nobody reads that as this run's."""
+    (tmp_path / "empty.json").write_text("{}")
+    summary, report = tmp_path / "summary.md", tmp_path / "report"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    for arguments in ([tmp_path / "empty.json"], [folder / "good.binpb", "--trace-id", "ab" * 16]):
+        report.write_text("all is well")
+        summary.write_text("")
+        told = gate(*arguments, "--format", form)
+        done = gate(*arguments, "--format", form, "--output", report)
+        assert (told.exit_code, done.exit_code) == (3, 3)
+        assert done.stdout.startswith("gate has nothing to judge: ")
+        assert report.read_text() == told.stdout
+        assert ("executionSuccessful" if form == "sarif" else "nothing to judge") in told.stdout
+        assert ("nothing to judge" in summary.read_text()) == (form == "github")
+
+
+def test_a_file_without_spans_is_named(folder: Path, tmp_path: Path) -> None:
+    """What the other files say counts, and standard error has a line for it."""
+    (tmp_path / "empty.json").write_text("{}")
+    done = gate(folder / "good.binpb", tmp_path / "empty.json")
+    assert (done.exit_code, done.stderr) == (0, f"{tmp_path}/empty.json: no spans in it\n")
+
+
+def test_traces_alone_say_nothing_of_decisions(folder: Path) -> None:
+    """Not even how many are not evaluable: none was looked at."""
+    last = gate(folder / "good.binpb", "--tier", "3").stdout.splitlines()[-1]
+    assert last == "gate passed: 1 of 1 traces passed"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -295,6 +328,17 @@ def test_github_gets_a_summary(folder: Path, tmp_path: Path, monkeypatch: pytest
     assert text.startswith("before\n### gate failed")
     assert "**triage-1** by triage" in text
     assert text.count("### ") == 1
+
+
+def test_a_summary_that_cannot_be_written_changes_no_verdict(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line on standard error, and the exit code that there would be."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "nowhere" / "summary.md"))
+    for service, expected in (("good", 0), ("bad", 1)):
+        done = gate("--data-dir", folder / "data", "--service", service, "--format", "github")
+        assert done.exit_code == expected
+        assert re.fullmatch(r"GITHUB_STEP_SUMMARY: '.*/summary.md': No such file.*\n", done.stderr)
 
 
 def test_a_terminal_sees_a_bar(folder: Path) -> None:

@@ -9,7 +9,7 @@ from weaklink_analysis.gate.baseline import keys, means, regressions
 from weaklink_analysis.gate.decisions import failing_decisions
 from weaklink_analysis.gate.texts import rows, text
 from weaklink_analysis.gate.traces import failing_traces
-from weaklink_analysis.gate.verdict import Failure, Key, Present, Regression, Rules, Tally, Verdict
+from weaklink_analysis.gate.verdict import NOTHING, Failure, Key, Present, Regression, Rules, Tally, Verdict
 from weaklink_analysis.selection import Selection
 
 ALL = 1 << 40
@@ -54,7 +54,7 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
         not_evaluable if rules.judges_decisions else 0,
         told,
         findings,
-        tuple(breaches) if judged else ("there is nothing to judge",),
+        tuple(breaches) if judged else (NOTHING,),
         now,
         lower,
         len(failures) - len(told),

@@ -10,6 +10,8 @@ from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
 
 Tier = Literal["1", "3", "both"]
 SEVERITIES = ("info", "warning", "error")
+NOTHING = "there is nothing to judge"
+"""The breach of a verdict that is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +197,8 @@ class Verdict:
     def is_empty(self) -> bool:
         """Whether there was nothing to judge: then it is neither passed nor failed."""
         return not (self.traces.judged or self.decisions.judged)
+
+
+def empty(rules: Rules, why: str) -> Verdict:
+    """Return the verdict where there is not even a catalogue to look at."""
+    return Verdict(rules, 0, Tally(), Tally(), 0, (), breaches=(f"{NOTHING}: {why}",))

@@ -26,6 +26,8 @@ def catalogue_of(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open that of the data folder; or of files, in a folder that is gone afterwards and sends nothing on.
 
+    Of several files, standard error names those without spans.
+
     Raises:
         UsageError: both are named, or one cannot be read; NoSpans: there is no span in the files.
     """
@@ -39,7 +41,10 @@ def catalogue_of(
 
     with tempfile.TemporaryDirectory(prefix="weaklink-") as folder:
         aside = config.model_copy(update={"data_dir": Path(folder) / "data", "forward": Forward()})
-        if not take(aside, files, progress, thrifty=True).spans:
+        tally = take(aside, files, progress, thrifty=True)
+        if not tally.spans:
             raise NoSpans(f"{', '.join(map(str, files))}: no spans in it")
+        for file in tally.without:
+            click.echo(f"{file}: no spans in it", err=True)
         with wiring.open_catalogue(aside) as catalogue:
             yield catalogue

@@ -14,7 +14,7 @@ import duckdb
 from weaklink_analysis.gate.judging import judge
 from weaklink_analysis.gate.lines import conclusion
 from weaklink_analysis.gate.unjudged import unjudged
-from weaklink_analysis.gate.verdict import Rules, Tier, Verdict
+from weaklink_analysis.gate.verdict import Rules, Tier, Verdict, empty
 from weaklink_analysis.mai.rubrics import STRUCTURAL
 from weaklink_analysis.selection import Selection
 from weaklink_processor.commands.catalogue import NoSpans, catalogue_of
@@ -81,7 +81,7 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
             waiting = unjudged(catalogue, selection)
     except NoSpans as error:
         click.echo(f"{error}: nothing to judge", err=True)
-        sys.exit(EMPTY)
+        verdict, waiting = empty(rules, str(error)), 0
     except duckdb.Error as error:
         raise UsageError(str(error)) from error
     if given["write_baseline"]:
@@ -124,10 +124,18 @@ def _tell(verdict: Verdict, form: str, output: Path | None) -> None:
         click.echo(text, nl=False)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if form == "github" and summary:
-        from weaklink_processor.commands.gate_formats import as_github  # noqa: PLC0415
+        _summarise(verdict, Path(summary))
 
-        with Path(summary).open("a", encoding="utf-8") as file:
+
+def _summarise(verdict: Verdict, summary: Path) -> None:
+    """Add to the step's summary; where that cannot be, the verdict stands all the same."""
+    from weaklink_processor.commands.gate_formats import as_github  # noqa: PLC0415
+
+    try:
+        with summary.open("a", encoding="utf-8") as file:
             file.write(as_github.summary(verdict))
+    except OSError as error:
+        click.echo(f"GITHUB_STEP_SUMMARY: {str(summary)!r}: {error.strerror}; the summary is not written", err=True)
 
 
 def _rendered(verdict: Verdict, form: str, *, terminal: bool) -> str:

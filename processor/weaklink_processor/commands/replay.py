@@ -4,7 +4,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -37,10 +37,13 @@ class Tally:
     requests: int = 0
     spans: int = 0
     rejected: int = 0
+    without: tuple[Path, ...] = ()
+    """Files that hold no spans."""
 
     def plus(self, accepted: Accepted) -> "Tally":
         """With one more request."""
-        return Tally(self.requests + 1, self.spans + accepted.spans, self.rejected + accepted.rejected)
+        spans, rejected = self.spans + accepted.spans, self.rejected + accepted.rejected
+        return replace(self, requests=self.requests + 1, spans=spans, rejected=rejected)
 
 
 @click.command()
@@ -88,7 +91,7 @@ def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits, progress: Pr
     tally = Tally()
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     for number, file in enumerate(files):
-        before = sum(sizes[:number])
+        before, spans = sum(sizes[:number]), tally.spans
 
         def tell(read: int, before: int = before) -> None:
             progress("reading", (before + read) / max(sum(sizes), 1))
@@ -98,6 +101,8 @@ def _spool(files: Sequence[Path], spool: IO[bytes], limits: Limits, progress: Pr
             tally = tally.plus(accepted)
             if accepted.spans:
                 spool.write(_LENGTH.pack(len(accepted.payload)) + accepted.payload)
+        if tally.spans == spans:
+            tally = replace(tally, without=(*tally.without, file))
     return tally
 
 
