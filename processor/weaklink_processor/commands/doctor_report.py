@@ -80,7 +80,7 @@ def _show_gaps(console: Console, gaps: list[Lack]) -> None:
         return
     table = Table("operation", "lacks", "records", "what that costs")
     for lack in gaps:
-        table.add_row(lack.operation, lack.gap, _count(lack), " ".join(_costs(lack)))
+        table.add_row(*(Text(cell) for cell in (lack.operation, lack.gap, _count(lack), " ".join(_costs(lack)))))
     console.print(table)
     alike: dict[Mend, list[Lack]] = {}
     for lack in gaps:

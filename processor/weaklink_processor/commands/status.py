@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from weaklink_analysis.printable import printable
 from weaklink_processor.commands.options import with_config
 from weaklink_processor.commands.overview import Lag, Status, look
 from weaklink_processor.config import Config
@@ -37,9 +38,9 @@ def status(config: Config, form: str, check: bool) -> None:  # noqa: FBT001  cli
 
 
 def _table(status: Status) -> Table:
-    table = Table(title=status.data_dir, show_header=False)
+    table = Table(title=escape(printable(status.data_dir)), show_header=False)
     for name, text in _rows(status):
-        table.add_row(name, escape(text))
+        table.add_row(escape(name), escape(text))
     return table
 
 
