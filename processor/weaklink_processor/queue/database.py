@@ -60,12 +60,12 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open an existing queue file in autocommit mode, and bring it to this version's form.
+    """Open an existing queue file in autocommit mode, and bring it to this version's form, unless it can only be read.
 
     BrokenStore: it is not one of ours, or from a newer version.
     """
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
+        f"{path.absolute().as_uri()}?{_mode(path)}",
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -151,6 +151,13 @@ def look_into(path: Path) -> None:
 def _refuse_newer(version: int, path: Path) -> None:
     if version > SCHEMA_VERSION:
         raise BrokenStore(f"{path}: queue format {version} is newer than the {SCHEMA_VERSION} that this weaklink reads")
+
+
+def _mode(path: Path) -> str:
+    """As https://www.sqlite.org/uri.html has it: to write, or to look where nobody writes and this user may not."""
+    log = path.with_name(f"{path.name}-wal")
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return "mode=rw" if writable or log.exists() else "mode=ro&immutable=1"
 
 
 def _known_version(connection: sqlite3.Connection, path: Path) -> int:
