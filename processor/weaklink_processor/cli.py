@@ -1,6 +1,9 @@
 """The command line: arguments to a command, and errors to a message and exit code 2."""
 
 import importlib
+import os
+import sys
+from io import TextIOWrapper
 from typing import Any, cast
 
 import click
@@ -11,6 +14,10 @@ COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "gate", "stat
 """Each is the function of that name in the module of that name in commands/, imported when it is called for."""
 
 
+INTERRUPTED = 130
+"""What shells have for a program that Ctrl-C ended. Of `serve` that is the usual end."""
+
+
 class _Failure(click.ClickException):
     exit_code = 2
 
@@ -19,17 +26,48 @@ class _Weaklink(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        ctx.invoked_subcommand = cmd_name  # for a Ctrl-C during the import
         module = importlib.import_module(f"weaklink_processor.commands.{cmd_name}")
         return cast("click.Command", getattr(module, cmd_name))
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        for stream, errors in (sys.stdin, "strict"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"):
+            if isinstance(stream, TextIOWrapper):  # of whatever encoding: what it has no letter for is no failure
+                stream.reconfigure(errors=errors)
+        return super().main(*arguments, **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for argument in args:
+            if not _is_text(argument):
+                raise click.UsageError(f"{os.fsencode(argument)!r}: expected an argument in UTF-8", ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except WeaklinkError as error:
             raise _Failure(str(error)) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise _Failure(f"{error.filename}: {error.strerror}") from error
+        except KeyboardInterrupt:
+            if ctx.invoked_subcommand == "serve":
+                ctx.exit()
+            click.echo("Aborted!", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+def _is_text(argument: str) -> bool:
+    """Python has surrogates for bytes that are not of the locale's encoding."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @click.group(cls=_Weaklink)

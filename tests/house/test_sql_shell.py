@@ -138,7 +138,7 @@ def test_a_statement_at_a_terminal_can_be_stopped(folder: LakeFolder, tmp_path: 
     terminal.child.expect(r"\d+%.*Ctrl-C stops it")
     terminal.child.sendintr()
     terminal.child.expect("Aborted!")
-    assert terminal.end() == 1
+    assert terminal.end() == 130
 
 
 def test_without_a_data_folder_there_is_no_prompt(tmp_path: Path) -> None:

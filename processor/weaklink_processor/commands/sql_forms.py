@@ -11,6 +11,8 @@ from pathlib import Path
 
 import duckdb
 
+from weaklink_processor.errors import UsageError
+
 ROWS = 100
 """Of a table, where nobody says how many."""
 BINARY = ("parquet", "arrow")
@@ -109,9 +111,16 @@ FORMS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation
 
 
 def deliver(file: Path, output: Path | None) -> None:
-    """Move a result to where it is wanted; None: stdout."""
+    """Move a result to where it is wanted; None: stdout.
+
+    Raises:
+        UsageError: it cannot be there, as where a folder is.
+    """
     if output:
-        file.replace(output)
+        try:
+            file.replace(output)
+        except OSError as error:
+            raise UsageError(f"--output: {str(output)!r}: {error.strerror}") from error
         return
     with file.open("rb") as result:
         shutil.copyfileobj(result, sys.stdout.buffer)

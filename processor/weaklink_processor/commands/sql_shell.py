@@ -56,13 +56,20 @@ def run(session: Session, max_rows: int | None) -> None:
         converse(shell)
         return
     nothing = True
-    for text in chunks(sys.stdin):
+    for text in chunks(_lines(sys.stdin)):
         nothing = False
         shell.take(text)
         if shell.ended:
             return
     if nothing:
         raise UsageError("expected an SQL statement: as an argument, with --file, or on standard input")
+
+
+def _lines(stream: Iterable[str]) -> Iterator[str]:
+    try:
+        yield from stream
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input: {error}") from error
 
 
 def chunks(lines: Iterable[str]) -> Iterator[str]:
