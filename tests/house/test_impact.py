@@ -69,6 +69,17 @@ def test_an_id_means_one_memory(told: Path) -> None:
     assert "twin@1" in printed("impact", "twin", "--environment", "prod", "--store", "", "--data-dir", told)
 
 
+def test_a_memory_that_is_elsewhere_is_told_from_none(told: Path) -> None:
+    """Its environments and stores are listed, as options, and not its own id as one that is near."""
+    for command in ("impact", "chain"):
+        for options in (("--environment", "prd"), ("--store", "mem-b"), ("--environment", "prod", "--store", "x")):
+            assert refused(command, "twin", *options, "--data-dir", told).splitlines() == [
+                "Error: no memory twin there; it is in:",
+                "  --environment '' --store ''",
+                "  --environment prod --store ''",
+            ]
+
+
 def test_a_terminal_is_not_obeyed(told: Path) -> None:
     """Escapes and markup in ids are shown, not followed."""
     assert "evil\\x1b[31m[bold]@1" in printed("impact", "evil\x1b[31m[bold]", "--data-dir", told)

@@ -27,18 +27,25 @@ def only(catalogue: duckdb.DuckDBPyConnection, memory_id: str, environment: str 
     """Return the newest version of the one memory that is meant.
 
     Raises:
-        UsageError: there is none, and which ids are near; or there are several, and which.
+        UsageError: there is none, and where it is instead, or which ids are near; or there are several, and which.
     """
     match find_memories(catalogue, memory_id, environment, store):
         case [one]:
             return one
         case []:
+            name = printable(memory_id)
+            if elsewhere := find_memories(catalogue, memory_id, None, None):
+                raise UsageError("\n".join([f"no memory {name} there; it is in:", *_options(elsewhere)]))
             near = ", ".join(map(printable, near_ids(catalogue, memory_id)))
             hint = f"; near ones: {near}" if near else ""
-            raise UsageError(f"no memory {printable(memory_id)} here{hint}")
+            raise UsageError(f"no memory {name} here{hint}")
         case several:
-            choices = [
-                f"  --environment {quote(printable(key.environment))} --store {quote(printable(key.store))}"
-                for key in several
-            ]
-            raise UsageError("\n".join([f"{printable(memory_id)} means {len(several)} memories; pick one:", *choices]))
+            told = f"{printable(memory_id)} means {len(several)} memories; pick one:"
+            raise UsageError("\n".join([told, *_options(several)]))
+
+
+def _options(memories: list[Key]) -> list[str]:
+    """What to add to mean each of them."""
+    return [
+        f"  --environment {quote(printable(key.environment))} --store {quote(printable(key.store))}" for key in memories
+    ]
