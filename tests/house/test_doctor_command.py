@@ -108,6 +108,24 @@ def test_wrong_use_is_refused(tmp_path: Path, file: Path) -> None:
     assert "expected seconds" in refused("doctor", file, "--since", "yesterday")
 
 
+def test_an_empty_selection_says_what_there_is(file: Path) -> None:
+    """That is no broken instrumentation: the services that there are, are listed with the times of their spans."""
+    for options in (("--service", "nobody"), ("--environment", "nowhere"), ("--since", "1s")):
+        done = weaklink("doctor", file, *options, "--check")
+        lines = done.stdout.decode().splitlines()
+        assert (done.returncode, lines[-1]) == (1, "not covered: no span is selected")
+        assert sum(bool(re.search(r"│ +│ [24] +│ 20\d\d-", line)) for line in lines) == 2
+        assert any(re.search(r"│ ill.x1b\[31m\[bold\] │ prod +│ 1 +│ 20\d\d-", line) for line in lines)
+    said = report(file, "--service", "nobody")
+    assert [(one["service_name"], one["spans"]) for one in said["present"]] == [
+        ("ill\x1b[31m[bold]", 2),
+        ("ill\x1b[31m[bold]", 1),
+        ("well", 4),
+    ]
+    assert all(datetime.fromisoformat(one["earliest"]).tzinfo for one in said["present"])
+    assert report(file)["present"] == []
+
+
 def test_only_some_spans_are_looked_at(tmp_path: Path, file: Path) -> None:
     """--service, --environment and --since leave out what else there is, also of the services that are listed."""
     services = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import duckdb
@@ -33,6 +34,14 @@ class Sender:
     service_name: str
     environment: str
     spans: int
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Sender):
+    """One that is there where none was selected, and when its spans began."""
+
+    earliest: datetime | None
+    latest: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,8 @@ class Coverage:
     recognised: Sequence[Recognised]
     lacks: Sequence[Lack]
     hints: Sequence[Hint]
+    present: Sequence[Present]
+    """What there is instead, where nothing was selected."""
 
     @property
     def gaps(self) -> list[Lack]:
@@ -144,11 +155,14 @@ def examine(catalogue: duckdb.DuckDBPyConnection, selection: Selection) -> Cover
         text = _TEXTS.get_template(f"{name}.sql").render(variables)
         return [kind(*map(_frozen, row)) for row in catalogue.execute(text, parameters).fetchall()]
 
+    senders = rows("services", Sender)
+    present = [] if senders else catalogue.execute(_TEXTS.get_template("present.sql").render()).fetchall()
     return Coverage(
-        rows("services", Sender),
+        senders,
         rows("recognised", Recognised),
         rows("gaps", Lack, gaps=GAPS, without_score=WITHOUT_SCORE),
         rows("hints", Hint, words=WORDS, other_keys=OTHER_KEYS, names=MOST_NAMES, keys=MOST_KEYS),
+        [Present(*row) for row in present],
     )
 
 

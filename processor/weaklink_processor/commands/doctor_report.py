@@ -1,8 +1,9 @@
 """How coverage is printed: for people a table a service and convention with the lines that mend it, or as JSON."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weaklink_analysis.doctor.coverage import Coverage, Hint, Lack, Recognised, Sender
+from weaklink_analysis.doctor.coverage import Coverage, Hint, Lack, Present, Recognised, Sender
 from weaklink_analysis.doctor.mend import Mend
 from weaklink_processor.commands.chain_tree import printable
 
@@ -28,6 +29,9 @@ def as_json(coverage: Coverage) -> dict[str, Any]:
         "services": [asdict(sender) for sender in coverage.senders],
         "recognised": [asdict(row) for row in coverage.recognised],
         "gaps": [_lack(lack) for lack in coverage.lacks],
+        "present": [
+            asdict(one) | {"earliest": _iso(one.earliest), "latest": _iso(one.latest)} for one in coverage.present
+        ],
         "hints": [asdict(hint) | {"mend": asdict(hint.mend)} for hint in coverage.hints],
     }
 
@@ -45,7 +49,22 @@ def show(coverage: Coverage) -> None:
     console = Console(width=None if sys.stdout.isatty() else _WIDTH, highlight=False)
     for sender in coverage.senders:
         _show_sender(console, coverage, sender)
+    if coverage.present:
+        _show_present(console, coverage.present)
     console.print(Text(_verdict(coverage), "bold"))
+
+
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
+
+
+def _show_present(console: Console, present: Sequence[Present]) -> None:
+    table = Table("service", "environment", "spans", "from", "to", title="what there is instead")
+    for one in present:
+        times = (f"{time:%Y-%m-%d %H:%M:%S}" if time else "" for time in (one.earliest, one.latest))
+        names = (Text(printable(name)) for name in (one.service_name, one.environment))
+        table.add_row(*names, f"{one.spans:,}", *times)
+    console.print(table)
 
 
 def _show_sender(console: Console, coverage: Coverage, sender: Sender) -> None:
@@ -132,6 +151,8 @@ def _show_mend(console: Console, what: str, mend: Mend, example: Lack | Hint) ->
 def _verdict(coverage: Coverage) -> str:
     if coverage.is_covered:
         return "covered: every memory span says what it should"
+    if coverage.present:
+        return "not covered: no span is selected"
     if not coverage.recognised:
         return "not covered: no memory span was recognised"
     nowhere = len(coverage.unrecognised)
