@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 from io import TextIOWrapper
 from typing import Any, cast
@@ -15,7 +16,7 @@ COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "gate", "stat
 
 
 INTERRUPTED = 130
-"""What shells have for a program that Ctrl-C ended. Of `serve` that is the usual end."""
+"""What shells have for a program that Ctrl-C ended."""
 
 
 class _Failure(click.ClickException):
@@ -26,10 +27,9 @@ class _Weaklink(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
         if cmd_name not in COMMANDS:
             return None
-        ctx.invoked_subcommand = cmd_name  # for a Ctrl-C during the import
         module = importlib.import_module(f"weaklink_processor.commands.{cmd_name}")
         return cast("click.Command", getattr(module, cmd_name))
 
@@ -45,6 +45,20 @@ class _Weaklink(click.Group):
                 raise click.UsageError(f"{os.fsencode(argument)!r}: expected an argument in UTF-8", ctx)
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Imports the command. There a library may lose a KeyboardInterrupt, or make an error of its own of it."""
+        serves = args[:1] == ["serve"]  # which Ctrl-C ends as it should, also before it hears of it by itself
+        raising = signal.getsignal(signal.SIGINT)
+        if raising is signal.default_int_handler:
+            signal.signal(signal.SIGINT, lambda *_: os._exit(0 if serves else INTERRUPTED))
+        try:
+            return super().resolve_command(ctx, args)
+        finally:
+            if not serves:
+                signal.signal(signal.SIGINT, raising)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -55,8 +69,6 @@ class _Weaklink(click.Group):
                 raise
             raise _Failure(f"{error.filename}: {error.strerror}") from error
         except KeyboardInterrupt:
-            if ctx.invoked_subcommand == "serve":
-                ctx.exit()
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
 
