@@ -64,10 +64,11 @@ class _Weaklink(click.Group):
             return super().invoke(ctx)
         except WeaklinkError as error:
             raise _Failure(str(error)) from error
+        except BrokenPipeError:
+            raise  # who read the output has gone: click ends in silence
         except OSError as error:
-            if error.filename is None:
-                raise
-            raise _Failure(f"{error.filename}: {error.strerror}") from error
+            where = "" if error.filename is None else f"{error.filename}: "
+            raise _Failure(f"{where}{error.strerror or error}") from error
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)

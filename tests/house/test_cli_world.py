@@ -53,6 +53,17 @@ def test_a_folder_that_may_not_be_read_is_named(
     assert line.endswith(": Permission denied")
 
 
+def test_a_full_disk_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody says which file there is no room for, one line says that there is none, with exit code 2."""
+
+    def full(*_args: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("weaklink_processor.commands.replay.take", full)
+    done = CliRunner().invoke(main, ["gate", str(tmp_path / "some.binpb")])
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "Error: No space left on device\n")
+
+
 def test_a_queue_that_may_not_be_written_is_looked_into(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is made beside it; where its log is there, somebody is at work and has made what it takes."""
     _queue(data_dir)
