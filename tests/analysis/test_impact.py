@@ -122,12 +122,12 @@ def test_any_graph_is_walked(easel: duckdb.DuckDBPyConnection, graph: tuple[list
 def test_an_id_of_several_memories_is_an_error(macro: str) -> None:
     """It lists them with what to add; what it lists works, and an unknown id has no rows."""
     with Analysis() as analysis:
-        analysis.feed([write(1, 1, "twin", 0.5), replace(write(2, 2, "twin", 0.6), environment="prod")])
+        analysis.feed([write(1, 1, "twin", 0.5), replace(write(2, 2, "twin", 0.6), environment="bob's")])
         database = memory_lake(analysis)
-    choices = r"twin means 2 memories; pick one: environment := '', store := ''; environment := 'prod', store := ''"
+    choices = r"twin means 2 memories; pick one: environment := '', store := ''; environment := 'bob''s', store := ''"
     with pytest.raises(duckdb.InvalidInputException, match=choices):
         database.execute(f"SELECT count(*) FROM {macro}('twin')")
-    assert len(database.execute(f"FROM {macro}('twin', environment := 'prod', store := '')").fetchall()) == 1
+    assert len(database.execute(f"FROM {macro}('twin', environment := 'bob''s', store := '')").fetchall()) == 1
     assert len(database.execute(f"FROM {macro}('twin', environment := '')").fetchall()) == 1
     for unknown in ("''", "'no'", "NULL", "'twin', store := 'st'"):
         assert database.execute(f"FROM {macro}({unknown})").fetchall() == []

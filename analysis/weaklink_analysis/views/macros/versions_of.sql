@@ -10,7 +10,12 @@ WITH found AS (
 choices AS (
     SELECT count(*) AS number, string_agg(c.choice, '; ' ORDER BY c.choice) AS list
     FROM (
-        SELECT DISTINCT format('environment := ''{}'', store := ''{}''', f.environment, f.store) AS choice
+        SELECT DISTINCT
+            format(
+                'environment := ''{}'', store := ''{}''',
+                replace(f.environment, '''', ''''''),
+                replace(f.store, '''', '''''')
+            ) AS choice
         FROM found AS f
     ) AS c
 )
