@@ -36,7 +36,7 @@ def test_a_loop_is_refused(tmp_path: Path, key: str, endpoint: str) -> None:
     assert f"{key}: '{own}': expected another server than this weaklink" in message
 
 
-@pytest.mark.parametrize("url", ["http://localhost:14318", "[::1]:14318", "https://127.0.0.1:14318/v1/traces"])
+@pytest.mark.parametrize("url", ["http://localhost:14318", "[::]:14318", "https://127.0.0.1:14318/v1/traces"])
 def test_over_http(tmp_path: Path, url: str) -> None:
     """The server for OTLP/HTTP is its own as well, whatever the path."""
     (fault,) = faults(f"forward: {HTTP.replace('URL', url)}", tmp_path)
@@ -61,7 +61,7 @@ def test_each_destination_is_looked_at(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("endpoint", ["127.0.0.1:14319", "collector:14317"])
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:14319", "collector:14317", "'[::1]:14317'"])
 def test_another_server_is_none(tmp_path: Path, endpoint: str) -> None:
-    """Another port of this machine and the same port of another one are fine."""
+    """Another port of this machine and the same port of another one are fine, or of its other loopback address."""
     assert faults(f"{FORWARD}: {endpoint}\n{TRACES}: {endpoint}", tmp_path) == []

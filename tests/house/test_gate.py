@@ -183,6 +183,17 @@ def test_files_without_spans_have_a_report(
         assert ("nothing to judge" in summary.read_text()) == (form == "github")
 
 
+@pytest.mark.parametrize("selected", [["empty.json"], ["good.binpb", "--service", "nope"]], ids=["no spans", "no such"])
+def test_nothing_to_judge_leaves_a_baseline_as_it_is(folder: Path, tmp_path: Path, selected: list[str]) -> None:
+    """One without entries would let every later run pass."""
+    (tmp_path / "empty.json").write_text('{"resourceSpans": []}')
+    shutil.copy(folder / "good.binpb", tmp_path)
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text("kept")
+    done = gate(tmp_path / selected[0], *selected[1:], "--write-baseline", baseline)
+    assert (done.exit_code, baseline.read_text()) == (3, "kept")
+
+
 def test_a_file_without_spans_is_named(folder: Path, tmp_path: Path) -> None:
     """What the other files say counts, and standard error has a line for it."""
     (tmp_path / "empty.json").write_text("{}")

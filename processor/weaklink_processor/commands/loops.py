@@ -7,6 +7,7 @@ from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 
 _HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104  compared with, not bound
+_APART = {"127.0.0.1", "::1"}  # each may have another server on a port
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -44,4 +45,4 @@ def _place(url: str) -> tuple[str, int]:
 
 def _same(one: tuple[str, int], other: tuple[str, int]) -> bool:
     hosts = {one[0], other[0]}
-    return one[1] == other[1] and (len(hosts) == 1 or hosts <= _HERE)
+    return one[1] == other[1] and (len(hosts) == 1 or (hosts <= _HERE and hosts != _APART))
