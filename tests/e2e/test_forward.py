@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from e2e.clients import otlp_json, post, send_by_grpc, send_by_http, send_by_json
 from e2e.forwarded import originals, verdicts
-from e2e.settled import assert_equal
+from e2e.settled import assert_equal, undisturbed, wait_for_tables
 from e2e.workload import joined, keys, spans_of, workload
 from otlp import S, payload, read, write
 from receive.harness import JSON
@@ -159,10 +159,11 @@ def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:
     assert (about["service.name"], about["deployment.environment.name"]) == ("checkout", "production")
 
 
-def test_verdicts_that_come_back_change_nothing(service: Service, sink: OtlpSink) -> None:
+def test_verdicts_that_come_back_change_nothing(service: Service, sink: OtlpSink, tmp_path: Path) -> None:
     """Sent into weaklink again, alone or among other spans, they are neither stored, analysed nor forwarded."""
     requests = workload(seed=33, requests=20)
     send_by_grpc(service, requests)
+    wait_for_tables(service, undisturbed(requests, tmp_path))  # till the last trace is judged
     wait_until(lambda: len(verdicts(sink)) >= service.count(SENT) > 0, "the verdicts")
     wait_until(lambda: len(originals(sink)) == len(requests), "all requests at the sink")
     before, seen = tables(service.data_dir), list(sink.requests)
