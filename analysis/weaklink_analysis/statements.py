@@ -23,6 +23,9 @@ def run(
 
 
 def planned_once(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
-    """The rows of a query that takes longer to plan than to copy: `sql` would plan it twice."""
-    run(connection, f"CREATE OR REPLACE TEMP TABLE planned AS {query}")
+    """The rows of a query that takes longer to plan than to copy: `sql` would plan it twice.
+
+    It may be another one each time, so nothing of it is kept.
+    """
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE planned AS {query}")
     return connection.sql("FROM planned").to_arrow_table()
