@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_analysis.operations import Settings
 
 
@@ -90,7 +89,7 @@ class Models:
             "stand_in": settings.unresolved_confidence,
             "weakest_in": _WEAKEST_IN[: 1 if settings.unresolved_confidence is None else 2],
             "thresholds": {"min": Limits.of(settings, 0), "flag": Limits.of(settings, 1)},
-            "attribution": ATTRIBUTION,
+            "attribution": settings.attribution,
             "scoring": settings.scoring,
             "extractors": sorted(settings.scoring.extractors.items(), key=lambda item: (-len(item[0]), item[0])),
             "rubrics": settings.rubrics,

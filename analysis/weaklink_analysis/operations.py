@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from weaklink_analysis.mai.attribution import ATTRIBUTION, Attribution
 from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
 from weaklink_analysis.scoring import SCORING, Scoring
 
@@ -42,6 +43,8 @@ class Settings:
     namespaces: Mapping[str, Thresholds] = field(default_factory=dict)
     """By namespace: `/ops` is meant for `/ops` and all beneath it, the longest counts."""
     services: Mapping[str, Thresholds] = field(default_factory=dict)
+    attribution: Attribution = ATTRIBUTION
+    """By which decisions are judged; its threshold and its assumed confidence are those above."""
     rubrics: tuple[Rubric, ...] = (STRUCTURAL,)
     """By which traces and sessions are judged, each for itself."""
     scoring: Scoring = SCORING

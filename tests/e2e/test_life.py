@@ -72,6 +72,9 @@ SETTINGS: Mapping[str, tuple[Mapping[str, str], list[tuple[object, ...]]]] = {
 }
 
 
+DECIDED = "evaluations WHERE scope = 'decision'"
+
+
 def test_changed_settings_apply_to_what_is_stored(tmp_path: Path) -> None:
     """A service started with other thresholds or hops shows stored memories as if they had always been so."""
     data_dir = tmp_path / "data"
@@ -96,13 +99,24 @@ def test_changed_settings_apply_to_what_is_stored(tmp_path: Path) -> None:
                 wait_for_tables(service, original)  # what is stored is judged again, too
 
 
-def test_a_changed_pass_threshold_judges_again(tmp_path: Path) -> None:
-    """A stored trace passes or fails by the threshold of the service that runs."""
+def test_changed_numbers_of_verdicts_judge_again(tmp_path: Path) -> None:
+    """A stored trace passes or fails by the threshold of the service that runs, and decisions lose points by its
+    numbers: verdicts by the name that those had before are none any more."""
     data_dir = tmp_path / "data"
-    undisturbed_requests = workload(seed=10, requests=10)
     with Service(data_dir) as service:
-        send_by_grpc(service, undisturbed_requests)
+        send_by_grpc(service, workload(seed=10, requests=10))
         wait_until(lambda: service.count("evaluations WHERE score < 0.7 AND NOT passed"), "a failed trace")
-    with Service(data_dir, settings={"WEAKLINK_ANALYSIS__THRESHOLD": "0"}) as service:
+        wait_until(lambda: service.count(DECIDED) == service.count("decisions") > 0, "every decision's verdict")
+        decisions = service.count(DECIDED)
+    attribution = {"NAME": "own/1", "UNATTRIBUTED": "0.9", "CORROBORATED": "0"}
+    own = {f"WEAKLINK_ANALYSIS__ATTRIBUTION__{key}": value for key, value in attribution.items()}
+    with Service(data_dir, settings={"WEAKLINK_ANALYSIS__THRESHOLD": "0", **own}) as service:
         wait_until(lambda: service.count("evaluations WHERE NOT passed") == 0, "every trace to pass")
-        assert service.count("evaluations WHERE passed AND threshold = 0") == service.count("evaluations") > 0
+        wait_until(
+            lambda: service.count(f"{DECIDED} AND rubric = 'own/1'") == decisions, "every decision's new verdict"
+        )
+        assert (
+            service.count("evaluations WHERE passed AND threshold = 0") == service.count("evaluations WHERE passed") > 0
+        )
+        assert service.count(DECIDED) == decisions
+        assert service.count("evaluation_checks WHERE check_name = 'attribution_complete' AND weight < -0.4") > 0

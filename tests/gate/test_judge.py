@@ -13,6 +13,9 @@ from otlp import DAWN, SECOND, S, read, write
 from weaklink_analysis.gate.judging import judge
 from weaklink_analysis.gate.lines import conclusion, lines
 from weaklink_analysis.gate.verdict import Failure, Hop, Rules, Tally
+from weaklink_analysis.mai.attribution import Attribution
+from weaklink_analysis.mai.rubrics import STRICT, RubricError
+from weaklink_analysis.operations import Settings
 from weaklink_analysis.selection import Selection
 
 DAY = datetime.fromtimestamp(DAWN / SECOND, UTC)
@@ -228,3 +231,26 @@ def test_what_spans_say_is_shown_and_not_obeyed(agent: str, memory: str, why: st
         "1", "0" * 32, "0" * 16, agent, agent, memory, agent, 0.1, 0.2, 0.7, (), memory, agent, (hop,), why, why
     )  # fmt: skip
     assert all(line.isprintable() for line in lines(failure))
+
+
+OWN = Attribution("own/1", low=0.55, confident=0.7, unattributed=0.1, low_unhedged=0.3, assumed_confidence=0.45)
+
+
+def test_an_attribution_rubric_of_ones_own_is_judged_and_told_by() -> None:
+    """The points and the limits that are said are those that made the score, and so is what an unknown memory is."""
+    spans = in_a_run([*RECORDS["unknown"][0], read(1, 4, "m", 0.5, 0.5)])
+    settings = Settings(attribution=OWN, assumed_confidence=OWN.assumed_confidence)
+    verdict = judge(catalogue_of(spans, settings), EVERYTHING, Rules(tier="1", attribution=OWN))
+    (failure,) = verdict.failures
+    assert ("1 below 0.55 without the hedge mark", -0.3) in {(check.detail, check.points) for check in failure.checks}
+    assert "it counts as 0.45, of nobody" in failure.why
+    assert failure.score == pytest.approx(1 + sum(check.points for check in failure.checks))
+
+
+def test_what_was_judged_by_other_rubrics_is_refused(stories: Stories) -> None:
+    """Of rubrics by which nothing was judged, nothing could fail: it is told which there are, tier by tier."""
+    for tier, told in (("1", ["decisions"]), ("3", ["traces"]), ("both", ["decisions", "traces"])):
+        with pytest.raises(RubricError) as refused:
+            stories.verdict("cascade", Rules(tier=tier, attribution=OWN, rubric=STRICT))  # type: ignore[arg-type]
+        assert [fault.partition(" ")[0] for fault in refused.value.faults] == told
+    assert "by mai-attribution/1, not by own/1: the gate has to have the settings" in refused.value.faults[0]

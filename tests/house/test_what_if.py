@@ -17,6 +17,7 @@ from otlp import S, payload
 from scenarios import crowd
 from shell import printed, refused
 from standing import affected, standing
+from weaklink_analysis.mai.attribution import ATTRIBUTION, Attribution
 from weaklink_analysis.operations import Settings
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.queue import framing
@@ -88,17 +89,18 @@ def test_it_scores_as_if_it_had_been_so(seeds: range, unknown: float | None) -> 
         assert asked(database, memory, confidence, unknown) == expected(before, after), memory
 
 
+@pytest.mark.parametrize("attribution", [ATTRIBUTION, Attribution("own/1", low=0.5, low_unhedged=0.4, weak_chain=0.1)])
 @pytest.mark.parametrize("unknown", [None, 0.2])
-def test_before_is_what_was_stored(unknown: float | None) -> None:
+def test_before_is_what_was_stored(unknown: float | None, attribution: Attribution) -> None:
     """Whatever is assumed, the scores before are those of `evaluations`; and every decision with a version is asked."""
-    with Analysis(Settings(unresolved_confidence=unknown)) as analysis:
+    with Analysis(Settings(unresolved_confidence=unknown, attribution=attribution)) as analysis:
         analysis.feed(crowd(range(20)))
         analysis.evaluate()
         database = memory_lake(analysis)
     stored = {tuple(row[:2]): row[2:] for row in database.execute(STORED).fetchall()}
     met = set()
     for environment, store, memory_id in database.execute(MEMORIES).fetchall():
-        one = Assumption(environment, store, memory_id, 0.1, max_hops=5, threshold=0.7, unresolved_confidence=unknown)
+        one = Assumption(environment, store, memory_id, 0.1, 5, 0.7, unknown, attribution)
         for row in rescore(database, one):
             met.add((row.trace_id, row.span_id))
             assert (row.score_before, row.score_effective_before) == stored[row.trace_id, row.span_id]

@@ -9,7 +9,8 @@ import pytest
 
 from engine_harness import Analysis
 from otlp import S, Value
-from weaklink_analysis import ReliedOn, evaluate_decision, evaluate_structural
+from weaklink_analysis import ATTRIBUTION, ReliedOn, evaluate_decision, evaluate_structural
+from weaklink_analysis.mai.attribution import Attribution
 from weaklink_analysis.mai.rubrics import MEMLEDGER, STRUCTURAL, Rubric
 from weaklink_analysis.operations import Settings
 
@@ -82,9 +83,11 @@ class Judged(NamedTuple):
     versions: dict[tuple[object, ...], dict[str, Any]]
 
     @classmethod
-    def of(cls, traces: dict[int, list[S]]) -> Self:
+    def of(cls, traces: dict[int, list[S]], attribution: Attribution = ATTRIBUTION) -> Self:
         """Feed them to an engine that knows all rubrics, and read the views."""
-        with Analysis(Settings(rubrics=RUBRICS)) as analysis:
+        assumed, threshold = attribution.assumed_confidence, attribution.threshold
+        numbers = Settings(assumed_confidence=assumed, pass_threshold=threshold, attribution=attribution)
+        with Analysis(replace(numbers, rubrics=RUBRICS)) as analysis:
             analysis.feed([span for spans in traces.values() for span in spans])
             analysis.evaluate()
             evaluations, decisions = analysis.view("evaluations"), analysis.table("decisions")
@@ -110,6 +113,24 @@ OWN = Rubric(
     low=0.35,
 )
 RUBRICS = (STRUCTURAL, MEMLEDGER, OWN)
+OWN_ATTRIBUTION = Attribution(
+    name="own-attribution/1",
+    threshold=0.8,
+    low=0.35,
+    confident=0.65,
+    assumed_confidence=0.3,
+    session_share=0.75,
+    authors=1,
+    unattributed=0.3,
+    low_unhedged=0.2,
+    flagged_unhedged=0.15,
+    mean_shortfall=0.7,
+    without_session=0.25,
+    weak_chain=0.1,
+    truncated_chain=0.15,
+    corroborated=0.01,
+)
+"""No number of it is the built-in one."""
 
 
 @pytest.fixture(scope="module")
@@ -157,13 +178,21 @@ def test_they_agree_where_spans_are_counted_as_by_the_reference(judged: Judged) 
     assert differing(ours, theirs) == {}
 
 
-def test_sql_and_the_scalar_function_agree_on_decisions(judged: Judged) -> None:
-    """On every decision in them: score and score_effective, the verdict, and which are not evaluable."""
+@pytest.mark.parametrize("attribution", [ATTRIBUTION, OWN_ATTRIBUTION], ids=lambda attribution: attribution.name)
+def test_sql_and_the_scalar_function_agree_on_decisions(judged: Judged, attribution: Attribution) -> None:
+    """On every decision in them, or in each tenth where all numbers are one's own: score and score_effective, the
+    verdict, and which are not evaluable."""
+    share = 1
+    if attribution is not ATTRIBUTION:
+        share, some = 10, {number: spans for number, spans in judged.traces.items() if number % 10 == 0}
+        judged = Judged.of(some, attribution)
     rows = [row for row in judged.evaluations if row["scope"] == "decision"]
     ours = {n: (row["score"], row["score_effective"], row["passed"]) for n, row in by_trace(rows).items()}
-    theirs = {number: verdict(judged, decision) for number, decision in by_trace(judged.decisions).items()}
+    decisions = by_trace(judged.decisions)
+    theirs = {number: verdict(judged, decision, attribution) for number, decision in decisions.items()}
     assert differing(ours, theirs) == {}
-    assert len(ours) > TRACES / 2
+    assert {row["rubric"] for row in rows} == {attribution.name}
+    assert len(ours) > TRACES / share / 2
     assert len({score for score, _, _ in ours.values()}) > 50
     assert any(score != effective for score, effective, _ in ours.values())
 
@@ -172,13 +201,13 @@ def by_trace(rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     return {int(row["trace_id"], 16): row for row in rows}
 
 
-def verdict(judged: Judged, decision: dict[str, Any]) -> tuple[object, ...]:
+def verdict(judged: Judged, decision: dict[str, Any], attribution: Attribution) -> tuple[object, ...]:
     """What the function says of a decision as the views tell of it."""
 
     def relied(record: dict[str, Any]) -> ReliedOn:
         version = judged.versions.get(tuple(record.values()))
         if version is None:
-            return ReliedOn(0.5, 0.5)
+            return ReliedOn(attribution.assumed_confidence, attribution.assumed_confidence)
         return ReliedOn(
             version["declared_confidence"],
             version["effective_confidence"],
@@ -190,8 +219,17 @@ def verdict(judged: Judged, decision: dict[str, Any]) -> tuple[object, ...]:
     own = judged.versions.get(tuple(decision["memory"].values())) if decision["memory"] else None
     records = [relied(record) for record in decision["records"]]
     effective, truncated = (own["effective_confidence"], own["chain_truncated"]) if own else (None, False)
-    declared = evaluate_decision(records, effective, truncated=truncated)
-    bounded = evaluate_decision(records, effective, truncated=truncated, effective=True)
+    declared, bounded = (
+        evaluate_decision(
+            records,
+            effective,
+            truncated=truncated,
+            effective=which,
+            threshold=attribution.threshold,
+            attribution=attribution,
+        )
+        for which in (False, True)
+    )
     return (declared.score, bounded.score, declared.passed) if declared and bounded else (None, None, None)
 
 

@@ -14,8 +14,8 @@ CONFIDENCE = ("no_low_confidence_unhedged", "no_flagged_confidence_unhedged", "m
 """Criteria that a weak memory fails."""
 DETAILS = {
     "attribution_complete": "{attributed}/{total} relied-on memories have an author",
-    "no_low_confidence_unhedged": "{effective_low} below 0.4 without the hedge mark",
-    "no_flagged_confidence_unhedged": "{effective_flagged} from 0.4 to below 0.6 without the hedge mark",
+    "no_low_confidence_unhedged": "{effective_low} below {a.low} without the hedge mark",
+    "no_flagged_confidence_unhedged": "{effective_flagged} from {a.low} to below {a.confident} without the hedge mark",
     "mean_confidence": "mean confidence {effective_mean:.2f}",
     "session_context": "{sessions}/{total} relied-on memories have a session",
     "chain_confidence": "the lowest confidence in the chain is {effective_chain:.2f}",
@@ -38,7 +38,9 @@ class _Fault:
 
 def failing_decisions(catalogue: duckdb.DuckDBPyConnection, rules: Rules, most: int) -> list[Failure]:
     """Tell the selected decisions whose score is too low, the lowest first."""
-    found = rows(catalogue, "failing_decisions", {"min_score": rules.min_score, "most": most})
+    found = rows(
+        catalogue, "failing_decisions", {"min_score": rules.min_score, "most": most}, attribution=rules.attribution
+    )
     faults = [_fault(row) for row in found]
     chains = ways(catalogue, {fault.version_key for fault in faults if fault.version_key is not None})
     return [
@@ -66,8 +68,9 @@ def _fault(row: Mapping[str, Any]) -> _Fault:
 
 def _failure(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop], rules: Rules) -> Failure:
     weakest = chain[-1] if chain and fault.kind == "confidence" else None
-    why, mend = _words(row, fault, chain)
-    checks = [Check(c["name"], DETAILS[c["name"]].format(**row), round(c["points"], 4)) for c in row["criteria"]]
+    a = rules.attribution
+    why, mend = _words(row, fault, chain, a.assumed_confidence)
+    checks = [Check(c["name"], DETAILS[c["name"]].format(a=a, **row), round(c["points"], 4)) for c in row["criteria"]]
     if not checks:  # a service is about to judge it again
         since = "what it relied on has changed since it was judged"
         checks = [Check("score_effective", since, round(row["score"] - 1, 4))]
@@ -91,7 +94,7 @@ def _failure(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop], rules:
     )
 
 
-def _words(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop]) -> tuple[str, str]:
+def _words(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop], assumed: float) -> tuple[str, str]:
     who = row["agent_id"] or "The decision"
     match fault.kind:
         case "attribution_complete":
@@ -105,8 +108,9 @@ def _words(row: Mapping[str, Any], fault: _Fault, chain: Sequence[Hop]) -> tuple
                 "Set session.id on the spans that write memories, or on the run around them.",
             )
         case "unknown":
+            counts = f"it counts as {assumed:.2f}, of nobody"
             return (
-                f"{who} relied on {fault.memory_id}, which nothing here wrote or showed: it counts as 0.50, of nobody.",
+                f"{who} relied on {fault.memory_id}, which nothing here wrote or showed: {counts}.",
                 f"Send the spans that wrote {fault.memory_id} too, or correct the id that the decision names.",
             )
         case "chain_not_truncated":

@@ -10,6 +10,7 @@ from weaklink_analysis.gate.decisions import failing_decisions
 from weaklink_analysis.gate.texts import rows, text
 from weaklink_analysis.gate.traces import failing_traces
 from weaklink_analysis.gate.verdict import NOTHING, Failure, Key, Present, Regression, Rules, Tally, Verdict
+from weaklink_analysis.mai.rubrics import RubricError
 from weaklink_analysis.selection import Selection
 
 ALL = 1 << 40
@@ -24,13 +25,18 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
         rules: What they have to hold.
         most: Of so many decisions and so many traces that fail, the lowest scores first, the verdict says why; None: of
             all. All are counted. A baseline is compared with what is told, so it takes all.
+
+    Raises:
+        RubricError: what there is was judged by other rubrics than those of the rules.
     """
+    _check_rubrics(catalogue, rules)
     asked: dict[str, object] = {
         "service": selection.service,
         "environment": selection.environment,
         "session": selection.session,
         "trace_ids": list(selection.trace_ids),
         "rubric": rules.rubric.name,
+        "attribution": rules.attribution.name,
     }
     timed = selection.since is not None or selection.until is not None
     if timed:
@@ -60,6 +66,21 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
         len(failures) - len(told),
         () if judged else tuple(Present(*row.values()) for row in rows(catalogue, "present")),
     )
+
+
+def _check_rubrics(catalogue: duckdb.DuckDBPyConnection, rules: Rules) -> None:
+    """Refuse rules by which nothing here was judged: all would pass."""
+    wanted = {"decision": rules.attribution.name, "trace": rules.rubric.name}
+    asked: dict[str, object] = {"attribution": wanted["decision"], "rubric": wanted["trace"]}
+    judged = {"decision": rules.judges_decisions, "trace": rules.judges_traces}
+    faults = [
+        f"{row['scope']}s here were judged by {', '.join(row['rubrics'])}, not by {wanted[row['scope']]}: "
+        "the gate has to have the settings of the service that judged them"
+        for row in rows(catalogue, "other_rubrics", asked)
+        if judged[row["scope"]]
+    ]
+    if faults:
+        raise RubricError(faults)
 
 
 def _regressed(failures: Sequence[Failure], lower: Sequence[Regression]) -> tuple[Failure, ...]:

@@ -22,7 +22,7 @@ judged AS (
         CASE e.scope WHEN 'decision' THEN e.score END AS declared_score
     FROM evaluations AS e
     WHERE
-        e.rubric = CASE e.scope WHEN 'decision' THEN {{ attribution.name | literal }} WHEN 'trace' THEN $rubric END
+        e.rubric = CASE e.scope WHEN 'decision' THEN $attribution WHEN 'trace' THEN $rubric END
         AND ($service IS NULL OR e.service_name = $service)
         AND ($environment IS NULL OR e.environment = $environment)
         AND ($session IS NULL OR e.session_id = $session)

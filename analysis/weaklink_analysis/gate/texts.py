@@ -4,7 +4,6 @@ from typing import Any
 
 import duckdb
 
-from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_analysis.models import environment
 
 _TEXTS = environment("gate", "sql")
@@ -12,7 +11,7 @@ _TEXTS = environment("gate", "sql")
 
 def text(name: str, **variables: object) -> str:
     """The text of `gate/<name>.sql`."""
-    return _TEXTS.get_template(f"{name}.sql").render(variables, attribution=ATTRIBUTION, max_hops=None)
+    return _TEXTS.get_template(f"{name}.sql").render(variables, max_hops=None)
 
 
 def rows(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from weaklink_analysis.mai.attribution import ATTRIBUTION
+from weaklink_analysis.mai.attribution import ATTRIBUTION, Attribution
 from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
 
 Tier = Literal["1", "3", "both"]
@@ -61,6 +61,8 @@ class Rules:
     """Severity or code of findings -> how many there may be."""
     rubric: Rubric = STRUCTURAL
     """By which traces are judged."""
+    attribution: Attribution = ATTRIBUTION
+    """By which decisions are."""
     baseline: Mapping[Key, Mean] | None = None
     """With one, not every score that is too low is a failure, but those that are lower than they were then."""
     tolerance: float = 0.05

@@ -1,6 +1,5 @@
 """What users query: views and table macros over the tables of schema `lake`, one `.sql` file each."""
 
-from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_analysis.models import environment
 from weaklink_analysis.operations import Settings
 
@@ -57,5 +56,5 @@ def create_statements(settings: Settings) -> list[str]:
 
 def _text(name: str, settings: Settings) -> str:
     return _ENVIRONMENT.get_template(f"{name}.sql").render(
-        max_hops=settings.max_hops, attribution=ATTRIBUTION, at=FOUND_AT, scoring=settings.scoring
+        max_hops=settings.max_hops, attribution=settings.attribution, at=FOUND_AT, scoring=settings.scoring
     )

@@ -15,7 +15,7 @@ from weaklink_analysis.gate.judging import judge
 from weaklink_analysis.gate.lines import conclusion
 from weaklink_analysis.gate.unjudged import unjudged
 from weaklink_analysis.gate.verdict import Rules, Tier, Verdict, empty
-from weaklink_analysis.mai.rubrics import STRUCTURAL
+from weaklink_analysis.mai.rubrics import RubricError
 from weaklink_analysis.selection import Selection
 from weaklink_processor.commands.catalogue import NoSpans, catalogue_of
 from weaklink_processor.commands.gate_baseline import read_baseline, write_baseline, write_whole
@@ -24,6 +24,7 @@ from weaklink_processor.commands.options import FRACTION, MOMENT, PATH, with_con
 from weaklink_processor.commands.progress import progress_bar
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
+from weaklink_processor.wiring.analysing import attribution, gate_rubric
 
 PASSED, FAILED, EMPTY = 0, 1, 3
 FORMATS = ("table", "json", "junit", "github", "sarif")
@@ -82,7 +83,7 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
     except NoSpans as error:
         click.echo(f"{error}: nothing to judge", err=True)
         verdict, waiting = empty(rules, str(error)), 0
-    except duckdb.Error as error:
+    except (RubricError, duckdb.Error) as error:
         raise UsageError(str(error)) from error
     if given["write_baseline"] and not verdict.is_empty:  # one without entries lets all pass
         write_baseline(given["write_baseline"], verdict)
@@ -94,14 +95,14 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
 
 def _rules(config: Config, given: Mapping[str, Any]) -> Rules:
     tier: Tier = given["tier"]
-    rubrics = config.analysis.rubrics
     rules = Rules(
         tier,
         given["min_score"],
         given["min_pass_rate"],
         given["min_traces"],
         dict(given["max_findings"]),
-        STRUCTURAL if STRUCTURAL in rubrics else rubrics[0],
+        gate_rubric(config),
+        attribution(config),
         tolerance=given["tolerance"],
     )
     return replace(rules, baseline=read_baseline(given["baseline"], rules)) if given["baseline"] else rules

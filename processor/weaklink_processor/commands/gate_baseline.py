@@ -10,7 +10,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from weaklink_analysis.gate.verdict import Key, Mean, Rules, Verdict
-from weaklink_analysis.mai.attribution import ATTRIBUTION
 from weaklink_processor.errors import UsageError
 
 VERSION: Literal[1] = 1
@@ -91,4 +90,4 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def _rubrics(rules: Rules) -> dict[str, str]:
-    return {"1": ATTRIBUTION.name, "3": rules.rubric.name}
+    return {"1": rules.attribution.name, "3": rules.rubric.name}

@@ -21,6 +21,7 @@ from weaklink_processor.commands.options import FRACTION, with_config
 from weaklink_processor.commands.what_if import Assumption, Rescored, rescore
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
+from weaklink_processor.wiring.analysing import attribution
 
 _STANDING = """
     SELECT kind, id, hop, trace_id, time
@@ -95,6 +96,7 @@ def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
         max_hops=analysis.max_hops,
         threshold=analysis.threshold,
         unresolved_confidence=analysis.unresolved_confidence,
+        attribution=attribution(config),
     )
 
 

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from weaklink_analysis.mai.attribution import ATTRIBUTION, AttributionIntegrityResult, ReliedOn, evaluate_decision
+from weaklink_analysis.mai.attribution import (
+    ATTRIBUTION,
+    Attribution,
+    AttributionIntegrityResult,
+    ReliedOn,
+    evaluate_decision,
+)
 from weaklink_processor.commands.ancestry import Key, own_versions, walk, walking
 
 _DECISIONS = """
@@ -94,6 +100,7 @@ class Assumption:
     threshold: float
     unresolved_confidence: float | None = None
     """What stands in for the confidence of a parent that is not known."""
+    attribution: Attribution = ATTRIBUTION
 
 
 def rescore(catalogue: duckdb.DuckDBPyConnection, assumption: Assumption) -> list[Rescored]:
@@ -177,7 +184,9 @@ def _score(
     memory: int | None, records: Iterable[int | None], known: Mapping[int, _Fact], assumption: Assumption
 ) -> list[AttributionIntegrityResult]:
     """Return the verdict on declared and that on effective confidence."""
-    relied_on = [_relied_on(None if key is None else known[key]) for key in records]
+    relied_on = [
+        _relied_on(None if key is None else known[key], assumption.attribution.assumed_confidence) for key in records
+    ]
     decided = None if memory is None else known[memory]
     results = [
         evaluate_decision(
@@ -186,15 +195,16 @@ def _score(
             truncated=bool(decided and decided.truncated),
             effective=effective,
             threshold=assumption.threshold,
+            attribution=assumption.attribution,
         )
         for effective in (False, True)
     ]
     return [result for result in results if result]
 
 
-def _relied_on(fact: _Fact | None) -> ReliedOn:
+def _relied_on(fact: _Fact | None, assumed: float) -> ReliedOn:
     if fact is None:
-        return ReliedOn(ATTRIBUTION.assumed_confidence, ATTRIBUTION.assumed_confidence)
+        return ReliedOn(assumed, assumed)
     return ReliedOn(fact.declared, fact.effective, fact.author, fact.has_session, fact.hedged)
 
 

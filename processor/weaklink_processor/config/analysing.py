@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, fie
 
 from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 from weaklink_processor.config.naming import OwnConventions
-from weaklink_processor.config.scoring import Confidence, Freshness
+from weaklink_processor.config.scoring import Attribution, Confidence, Freshness
 from weaklink_processor.config.values import (
     PositiveSeconds,
     Seconds,
@@ -72,6 +72,7 @@ class Analysis(Section):
     min_threshold: Share = 0.4
     flag_threshold: Share = 0.6
     clock_skew: Seconds = 60.0
+    assumed_confidence: Share = 0.5
     unresolved_confidence: Share | None = None
     threshold: Share = 0.7
     publish_interval: PositiveSeconds = 1.0
@@ -80,6 +81,7 @@ class Analysis(Section):
     decisions: Matchers = ()
     confidence: Confidence = Confidence()
     freshness: Freshness = Freshness()
+    attribution: Attribution = Attribution()
     conventions: OwnConventions = ()
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 

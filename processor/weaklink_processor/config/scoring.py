@@ -1,11 +1,13 @@
-"""Settings of confidences that are derived, and of how memories age."""
+"""Settings of confidences that are derived, of how memories age, and of what a decision loses points for."""
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
+from weaklink_analysis.mai.attribution import ATTRIBUTION
+from weaklink_analysis.mai.rubrics import RUBRICS
 from weaklink_analysis.scoring import word
-from weaklink_processor.config.values import Number, Section, Share, mapping
+from weaklink_processor.config.values import Count, Number, Section, Share, mapping
 
 
 def _words(values: dict[str, float]) -> dict[str, float]:
@@ -55,3 +57,38 @@ class Confidence(Section):
     confirmation_cap: Share = 0.99
     grounding_penalty: Share = 0.2
     grounding_floor: Share = 0.3
+
+
+class Attribution(Section):
+    """By which decisions are judged (MAI Tier 1): limits, and the points that each criterion adds or takes off."""
+
+    low: Share = ATTRIBUTION.low
+    confident: Share = ATTRIBUTION.confident
+    session_share: Share = ATTRIBUTION.session_share
+    authors: Count = ATTRIBUTION.authors
+    unattributed: Share = ATTRIBUTION.unattributed
+    low_unhedged: Share = ATTRIBUTION.low_unhedged
+    flagged_unhedged: Share = ATTRIBUTION.flagged_unhedged
+    mean_shortfall: Share = ATTRIBUTION.mean_shortfall
+    without_session: Share = ATTRIBUTION.without_session
+    weak_chain: Share = ATTRIBUTION.weak_chain
+    truncated_chain: Share = ATTRIBUTION.truncated_chain
+    corroborated: Share = ATTRIBUTION.corroborated
+    name: str = ATTRIBUTION.name
+
+    @field_validator("confident")
+    @classmethod
+    def _ordered(cls, confident: float, info: ValidationInfo) -> float:
+        lowest = info.data.get("low", 0.0)
+        if lowest > confident:
+            raise ValueError(f"expected at least analysis.attribution.low, which is {lowest}")
+        return confident
+
+    @field_validator("name")
+    @classmethod
+    def _its_own(cls, name: str, info: ValidationInfo) -> str:
+        own = [key for key, number in info.data.items() if number != getattr(ATTRIBUTION, key)]
+        if not name.strip() or name in RUBRICS or (own and name == ATTRIBUTION.name):
+            because = f", since {own[0]} is not that of {ATTRIBUTION.name}" if own else ""
+            raise ValueError(f"expected a name of its own, such as team-attribution/1{because}")
+        return name

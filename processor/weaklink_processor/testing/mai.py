@@ -86,6 +86,7 @@ class Mai:
         """
         from weaklink_analysis.gate.judging import judge
         from weaklink_analysis.selection import Selection
+        from weaklink_processor.wiring.analysing import attribution, gate_rubric
 
         rules = checked(
             tier=tier,
@@ -93,7 +94,8 @@ class Mai:
             min_pass_rate=min_pass_rate,
             min_traces=min_traces,
             max_findings=max_findings,
-            rubrics=self._config.analysis.rubrics,
+            rubric=gate_rubric(self._config),
+            attribution=attribution(self._config),
         )
         return judge(self._views(), Selection(), rules)
 

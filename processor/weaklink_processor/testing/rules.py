@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from weaklink_analysis.gate.verdict import SEVERITIES, Rules, Tier
-from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
+from weaklink_analysis.mai.attribution import Attribution
+from weaklink_analysis.mai.rubrics import Rubric
 
 
 def checked(
@@ -15,9 +16,10 @@ def checked(
     min_pass_rate: float,
     min_traces: int,
     max_findings: Mapping[str, int],
-    rubrics: tuple[Rubric, ...],
+    rubric: Rubric,
+    attribution: Attribution,
 ) -> Rules:
-    """Check them; of the rubrics that are in force it is the one that `weaklink gate` judges traces by.
+    """Check them; `rubric` and `attribution` are what `weaklink gate` judges by.
 
     Raises:
         ValueError: one is none that there is.
@@ -32,7 +34,8 @@ def checked(
         min_pass_rate=share("min_pass_rate", min_pass_rate),
         min_traces=min_traces,
         max_findings=max_findings,
-        rubric=STRUCTURAL if STRUCTURAL in rubrics else rubrics[0],
+        rubric=rubric,
+        attribution=attribution,
     )
 
 

@@ -9,6 +9,8 @@ from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
     from weaklink_analysis.conventions.convention import Convention
+    from weaklink_analysis.mai.attribution import Attribution
+    from weaklink_analysis.mai.rubrics import Rubric
     from weaklink_analysis.operations import Settings
     from weaklink_analysis.scoring import Scoring
 
@@ -46,14 +48,36 @@ def analysis_settings(config: Config) -> "Settings":
         min_threshold=analysis.min_threshold,
         flag_threshold=analysis.flag_threshold,
         clock_skew_seconds=analysis.clock_skew,
+        assumed_confidence=analysis.assumed_confidence,
         unresolved_confidence=analysis.unresolved_confidence,
         pass_threshold=analysis.threshold,
         quiet_seconds=analysis.quiet_period,
         namespaces={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.namespaces.items()},
         services={name: (own.min_threshold, own.flag_threshold) for name, own in analysis.services.items()},
+        attribution=attribution(config),
         rubrics=analysis.rubrics,
         scoring=_scoring(config),
     )
+
+
+def attribution(config: Config) -> "Attribution":
+    """Return the numbers by which decisions are judged."""
+    from weaklink_analysis.mai.attribution import Attribution
+
+    analysis = config.analysis
+    return Attribution(
+        **analysis.attribution.model_dump(),
+        threshold=analysis.threshold,
+        assumed_confidence=analysis.assumed_confidence,
+    )
+
+
+def gate_rubric(config: Config) -> "Rubric":
+    """Return the rubric by which a gate judges traces: mai-structural/1, or else the first that they are judged by."""
+    from weaklink_analysis.mai.rubrics import STRUCTURAL
+
+    rubrics = config.analysis.rubrics
+    return STRUCTURAL if STRUCTURAL in rubrics else rubrics[0]
 
 
 def _scoring(config: Config) -> "Scoring":
