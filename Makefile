@@ -32,8 +32,9 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports --no-logo
 
+# Tests start hundreds of processes. Where no bytecode may be written, each would compile what it imports.
 unit: $(STAMP)
-	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 docs: $(STAMP)
 	$(BIN)/python tools/reference.py

@@ -34,6 +34,8 @@ class _Weaklink(click.Group):
         return cast("click.Command", getattr(module, cmd_name))
 
     def main(self, *arguments: Any, **options: Any) -> Any:
+        # Half of the time that importing numpy takes is spent on threads, one a core, for algebra that nobody asks for.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         for stream, errors in (sys.stdin, "strict"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"):
             if isinstance(stream, TextIOWrapper):  # of whatever encoding: what it has no letter for is no failure
                 stream.reconfigure(errors=errors)

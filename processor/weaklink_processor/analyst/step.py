@@ -130,7 +130,8 @@ class Step:
         changed = self._state.settings_changed(self._settings)
         with self._state.transaction():
             if changed:
-                self._engine.resettle()
+                if self._state.parts():
+                    self._engine.resettle()
                 self._rebase(now)
                 self._state.store_settings(self._settings)
             self._state.store_applied(self._applied)

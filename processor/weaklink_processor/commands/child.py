@@ -1,5 +1,7 @@
 """What the two child processes of `serve` have in common."""
 
+import logging
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -37,3 +39,6 @@ def run_child(name: str, body: Body) -> None:
     except Exception:  # noqa: BLE001  logged whole, and the exit code tells the parent
         structlog.get_logger().exception("crashed")
         sys.exit(1)
+    # All is closed. The interpreter would take a fifth of a second of CPU to take itself apart.
+    logging.shutdown()
+    os._exit(0)
