@@ -28,6 +28,7 @@ class S:
     error: bool = False
     service: str = "svc"
     environment: str = ""
+    namespace: str = ""
     links: Sequence[Mapping[str, Value]] = ()
     """Attributes of each link, all of them to another trace."""
     events: Sequence[tuple[str, Mapping[str, Value]]] = ()
@@ -78,6 +79,8 @@ def request(spans: Iterable[S]) -> ExportTraceServiceRequest:
     for s in spans:
         resource = message.resource_spans.add()
         resource.resource.attributes.append(_key_value("service.name", s.service))
+        if s.namespace:
+            resource.resource.attributes.append(_key_value("service.namespace", s.namespace))
         if s.environment:
             resource.resource.attributes.append(_key_value("deployment.environment.name", s.environment))
         resource.scope_spans.add().spans.append(_span(s))

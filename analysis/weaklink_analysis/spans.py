@@ -61,7 +61,8 @@ SPAN_SCHEMA = pa.schema(
         ("trace_state", pa.string()),
         ("flags", pa.uint32()),
         ("service_name", pa.string()),  # resource service.name, '' if missing
-        ("environment", pa.string()),  # resource deployment.environment.name, else deployment.environment, else ''
+        # resource deployment.environment.name, else deployment.environment, else ''; namespace.py has it of a namespace
+        ("environment", pa.string()),
         ("attributes", ATTRIBUTES),
         ("attribute_types", pa.string()),  # one code an entry, in the map's order
         ("dropped_attributes_count", pa.uint32()),

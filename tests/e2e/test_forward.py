@@ -24,6 +24,7 @@ from weaklink_service import SENT, Service, tables, wait_until
 QUIET = 2.0
 SETTINGS = {"WEAKLINK_ANALYSIS__QUIET_PERIOD": str(QUIET)}
 NAME = "memory_attribution_integrity_structural"
+THREE_TRACES_AND_A_DECISION = 4
 NAMES = ("effective_confidence", "confidence_flag", "chain_depth", "chain_min_confidence", "weakest_id")
 NUMBERS = f"""
     SELECT o.trace_id, o.span_id, {", ".join(f"v.{name}" for name in NAMES)}
@@ -97,6 +98,36 @@ def scope(span: Span) -> str:
 
 def passed(span: Span) -> object:
     return values(span.attributes)["eval.passed"]
+
+
+def test_namespaces_tell_memories_apart(tmp_path: Path, sink: OtlpSink) -> None:
+    """With analysis.service_namespace, one id in two namespaces is two memories, each with its own confidence; verdicts
+    leave with the namespace and the environment of the spans that they judge."""
+    settings = SETTINGS | {"WEAKLINK_ANALYSIS__SERVICE_NAMESPACE": "true"}
+    shop, bank = ({"namespace": name, "environment": "prod"} for name in ("shop", "bank"))
+    spans = [
+        write(1, 1, "fact", 0.2, 1, **shop),
+        write(2, 1, "fact", 0.9, 1, **bank),
+        read(3, 1, "fact", 0.9, 2, **bank),
+    ]
+    with Service(tmp_path / "data", forward=sink.endpoint, settings=settings) as service:
+        send_by_grpc(service, [payload(spans)])
+        wait_until(
+            lambda: len(verdicts(sink)) >= THREE_TRACES_AND_A_DECISION, "verdicts of three traces and a decision"
+        )
+        asked = "SELECT environment, declared_confidence, read_count FROM memories ORDER BY ALL"
+        assert service.query(asked) == [("bank/prod", 0.9, 1), ("shop/prod", 0.2, 0)]
+        assert set(service.query("SELECT environment FROM spans")) == {("bank/prod",), ("shop/prod",)}
+    resources = [
+        {item.key: item.value.string_value for item in each.resource.attributes}
+        for request in sink.requests
+        for each in ExportTraceServiceRequest.FromString(request).resource_spans
+        if each.scope_spans[0].scope.name == "weaklink"
+    ]
+    assert {(one["service.namespace"], one["deployment.environment.name"]) for one in resources} == {
+        ("shop", "prod"),
+        ("bank", "prod"),
+    }
 
 
 def test_a_verdict_in_full(service: Service, sink: OtlpSink) -> None:

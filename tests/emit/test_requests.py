@@ -1,5 +1,6 @@
 """Requests of evaluator spans, requests without weaklink's own spans, and their parcels."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
+from weaklink_analysis.namespace import joined
 from weaklink_processor.emit import pack
 from weaklink_processor.emit.feed import ForwardRow, OutboxRow
 from weaklink_processor.emit.pack import forward_parcels, outbox_parcels
@@ -94,6 +96,25 @@ def test_evaluator_spans_go_under_the_service_they_judge() -> None:
     ]
     assert {scope.scope.name for each in got.resource_spans for scope in each.scope_spans} == {"weaklink"}
     assert all(scope.scope.version for each in got.resource_spans for scope in each.scope_spans)
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ("shop/prod", {"service.namespace": "shop", "deployment.environment.name": "prod"}),
+        ("a%2Fb/eu/prod", {"service.namespace": "a/b", "deployment.environment.name": "eu/prod"}),
+        ("/eu/prod", {"deployment.environment.name": "eu/prod"}),
+        ("shop/", {"service.namespace": "shop"}),
+        ("/", {}),
+    ],
+)
+def test_an_environment_of_a_namespace_is_told_apart_again(environment: str, said: dict[str, str]) -> None:
+    """Where namespaces count, the resource has the two attributes that the environment was made of."""
+    request = evaluator_request([outbox_row(1, "", environment)], by_namespace=True)
+    (resource,) = ExportTraceServiceRequest.FromString(request).resource_spans
+    assert {item.key: item.value.string_value for item in resource.resource.attributes} == said
+    got = joined(pa.array([said.get("service.namespace", "")]), pa.array([said.get("deployment.environment.name", "")]))
+    assert got.to_pylist() == [environment]
 
 
 def test_evaluations_are_batched_by_number() -> None:

@@ -83,6 +83,7 @@ class Analysis(Section):
     freshness: Freshness = Freshness()
     attribution: Attribution = Attribution()
     conventions: OwnConventions = ()
+    service_namespace: bool = False
     rubrics: Rubrics = (STRUCTURAL.name,)  # type: ignore[assignment]  # names become rubrics
 
     @field_validator("flag_threshold")

@@ -26,21 +26,23 @@ _Index: TypeAlias = npt.NDArray[np.int64]
 SLICE_BYTES: Final = 8_000_000
 
 
-def decode(requests: Sequence[bytes]) -> SpanBatch:
+def decode(requests: Sequence[bytes], *, by_namespace: bool = False) -> SpanBatch:
     """All spans of serialized ExportTraceServiceRequests, in the order sent.
+
+    `by_namespace`: environments of one name in two namespaces (service.namespace) are two.
 
     The requests must be ones that the receiver accepts: parsed by upb, ids of the right lengths.
     Raises ValueError where one is not protobuf or an id has a wrong length.
     """
     try:
-        return _decode(requests)
+        return _decode(requests, by_namespace=by_namespace)
     except ValueError:
         # ptars minds what is inside unknown groups, upb does not: without unknown fields they agree.
-        return _decode([without_unknown(request) for request in requests])
+        return _decode([without_unknown(request) for request in requests], by_namespace=by_namespace)
 
 
-def _decode(requests: Sequence[bytes]) -> SpanBatch:
-    slices = [_decode_slice(part, first) for first, part in _slices(requests)]
+def _decode(requests: Sequence[bytes], *, by_namespace: bool) -> SpanBatch:
+    slices = [_decode_slice(part, first, by_namespace=by_namespace) for first, part in _slices(requests)]
     return SpanBatch(
         pa.Table.from_batches([chunk for spans, _ in slices for chunk in spans.to_batches()], SPAN_SCHEMA),
         pa.Table.from_batches([chunk for _, keys in slices for chunk in keys.to_batches()], KEY_SCHEMA),
@@ -57,7 +59,7 @@ def _slices(requests: Sequence[bytes]) -> Iterator[tuple[int, Sequence[bytes]]]:
             first, size = end, 0
 
 
-def _decode_slice(requests: Sequence[bytes], first_request: int) -> tuple[pa.Table, pa.Table]:
+def _decode_slice(requests: Sequence[bytes], first_request: int, *, by_namespace: bool) -> tuple[pa.Table, pa.Table]:
     """(spans, keys) of a slice whose first request is number `first_request`."""
     resource_spans, request_of = _children(descriptor.read(requests))
     scope_spans, resource_of = _children(resource_spans.field("scope_spans"))
@@ -72,7 +74,7 @@ def _decode_slice(requests: Sequence[bytes], first_request: int) -> tuple[pa.Tab
         "events": columns.event_column(events, event),
         "links": columns.link_column(links, link),
         **_spread(columns.scope_columns(scope_spans, scope), scope_of),
-        **_spread(columns.resource_columns(resource_spans, resource), resource_of),
+        **_spread(columns.resource_columns(resource_spans, resource, by_namespace=by_namespace), resource_of),
     }
     keys = {"request": request_of[resource_of] + first_request, **columns.key_columns(spans)}
     return (

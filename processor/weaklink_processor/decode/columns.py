@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from weaklink_analysis.batch import pick_attributes
+from weaklink_analysis.namespace import joined
 from weaklink_analysis.spans import EVENT, LINK, TIME
 from weaklink_processor.decode.attributes import Attributes
 from weaklink_processor.decode.ids import hex_text, span_numbers, trace_uuids
@@ -25,17 +26,21 @@ _STATUS_CODES: Final[Mapping[int, str]] = {
 }
 
 _SERVICE: Final = "service.name"
+_NAMESPACE: Final = "service.namespace"
 _ENVIRONMENT: Final = ("deployment.environment.name", "deployment.environment")  # the older name last
 
 _SPAN_COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
 
 
-def resource_columns(resource_spans: pa.StructArray, attributes: Attributes) -> Columns:
-    """A row for each ResourceSpans."""
-    picked = pick_attributes(attributes.texts, [_SERVICE, *_ENVIRONMENT]).combine_chunks()
+def resource_columns(resource_spans: pa.StructArray, attributes: Attributes, *, by_namespace: bool) -> Columns:
+    """A row for each ResourceSpans. `by_namespace`: an environment is one of its namespace."""
+    picked = pick_attributes(attributes.texts, [_SERVICE, _NAMESPACE, *_ENVIRONMENT]).combine_chunks()
+    environment = pc.coalesce(*(picked[key] for key in _ENVIRONMENT), "")
+    if by_namespace:
+        environment = joined(pc.coalesce(picked[_NAMESPACE], ""), environment)
     return {
         "service_name": pc.coalesce(picked[_SERVICE], ""),
-        "environment": pc.coalesce(*(picked[key] for key in _ENVIRONMENT), ""),
+        "environment": environment,
         "resource_attributes": attributes.texts,
         "resource_attribute_types": attributes.types,
         "resource_schema_url": resource_spans.field("schema_url"),

@@ -16,10 +16,10 @@ def forward_parcels(rows: Sequence[ForwardRow]) -> list[Parcel]:
     return [Parcel(row.offset, tuple(_forwarded(row))) for row in rows]
 
 
-def outbox_parcels(rows: Sequence[OutboxRow]) -> list[Parcel]:
+def outbox_parcels(rows: Sequence[OutboxRow], *, by_namespace: bool = False) -> list[Parcel]:
     """Return parcels of one request each, of up to MAX_SPANS evaluator spans and about MAX_BYTES."""
     return [
-        Parcel(chunk[-1].seq, (evaluator_request(chunk),), len(chunk), evaluations=True)
+        Parcel(chunk[-1].seq, (evaluator_request(chunk, by_namespace=by_namespace),), len(chunk), evaluations=True)
         for chunk in chunks(rows, MAX_SPANS, MAX_BYTES, lambda row: len(row.span))
     ]
 

@@ -11,24 +11,28 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationSc
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
+from weaklink_analysis.namespace import split
 from weaklink_processor.emit.feed import OutboxRow, SpanKey
 from weaklink_processor.emit.wire import delimited
 
 M = TypeVar("M")
 
 
-def evaluator_request(rows: Iterable[OutboxRow]) -> bytes:
+def evaluator_request(rows: Iterable[OutboxRow], *, by_namespace: bool = False) -> bytes:
     """Return one request with the rows' spans, as they are, each under the resource of the service it judges.
 
     The judged service's name and environment, not weaklink's, so that backends which group by resource
-    show the verdict beside its trace.
+    show the verdict beside its trace. `by_namespace`: an environment is one of its namespace.
     """
     spans: dict[tuple[str, str], list[bytes]] = {}
     for row in rows:
         span = delimited(ScopeSpans.SPANS_FIELD_NUMBER, row.span)
         spans.setdefault((row.service_name, row.environment), []).append(span)
     return b"".join(
-        delimited(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, _resource_spans(*key, own))
+        delimited(
+            ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER,
+            _resource_spans(_resource(*key, by_namespace=by_namespace), own),
+        )
         for key, own in spans.items()
     )
 
@@ -59,11 +63,16 @@ def _keep(items: MutableSequence[M], wanted: Callable[[M], bool]) -> bool:
     return bool(unwanted)
 
 
-def _resource_spans(service_name: str, environment: str, spans: Iterable[bytes]) -> bytes:
-    """Return a ResourceSpans with the spans, which are fields of a ScopeSpans."""
-    values = {"service.name": service_name, "deployment.environment.name": environment}
+def _resource(service_name: str, environment: str, *, by_namespace: bool) -> Resource:
+    namespace, name = split(environment) if by_namespace else ("", environment)
+    values = {"service.name": service_name, "service.namespace": namespace, "deployment.environment.name": name}
     attributes = [KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in values.items() if value]
-    head = ResourceSpans(resource=Resource(attributes=attributes)).SerializeToString()
+    return Resource(attributes=attributes)
+
+
+def _resource_spans(resource: Resource, spans: Iterable[bytes]) -> bytes:
+    """Return a ResourceSpans with the spans, which are fields of a ScopeSpans."""
+    head = ResourceSpans(resource=resource).SerializeToString()
     return head + delimited(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, b"".join((_scope(), *spans)))
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from weaklink_processor.emit.exporter import Interrupted, OtlpExporter
@@ -22,9 +23,9 @@ _CLOSING_SECONDS = 0.2  # of the drain time, for calls in flight to be cancelled
 Tell: TypeAlias = Callable[[Feed[OutboxRow]], Feed[Parcel]]
 
 
-def as_spans(outbox: Feed[OutboxRow]) -> Feed[Parcel]:
+def as_spans(outbox: Feed[OutboxRow], *, by_namespace: bool = False) -> Feed[Parcel]:
     """Tell evaluations as the EVALUATOR spans that they are."""
-    return outbox.map(outbox_parcels)
+    return outbox.map(partial(outbox_parcels, by_namespace=by_namespace))
 
 
 @dataclass(frozen=True, slots=True)

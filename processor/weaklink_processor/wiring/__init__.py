@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from weaklink_processor.config import Config, Http, ServerTls
 from weaklink_processor.errors import BrokenStore, UsageError
 from weaklink_processor.thrift import AS_A_SERVICE, Steps
-from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
+from weaklink_processor.wiring.analysing import analysis_settings, decoder, own_conventions
 from weaklink_processor.wiring.sending import built_destinations
 
 if TYPE_CHECKING:
@@ -289,13 +289,13 @@ def _analyst(
     from weaklink_processor.analyst.requests import CompactRequests
     from weaklink_processor.analyst.state import State, scratch
     from weaklink_processor.analyst.watch import Watch
-    from weaklink_processor.decode.batch import decode
 
     analysis, settings = config.analysis, analysis_settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
         outbox = Outbox(queue, state, built_destinations(config, state, settings), [ANALYST], tally)
         step = _step(config, queue, state, settings, sent=outbox.sent, scopes=outbox.scopes, steps=steps)
         matchers = [Matcher(own.span_name, own.attributes) for own in analysis.decisions]
+        decode = decoder(config)
         recogniser = Recogniser(scratch(), matchers, (*own_conventions(config), *CONVENTIONS))
 
         def told() -> None:

@@ -1,18 +1,27 @@
 """What the analysis is made with: its settings and the conventions, from the configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
 
 if TYPE_CHECKING:
+    from weaklink_analysis.batch import SpanBatch
     from weaklink_analysis.conventions.convention import Convention
     from weaklink_analysis.mai.attribution import Attribution
     from weaklink_analysis.mai.rubrics import Rubric
     from weaklink_analysis.operations import Settings
     from weaklink_analysis.scoring import Scoring
+
+
+def decoder(config: Config) -> "Callable[[Sequence[bytes]], SpanBatch]":
+    """Return what makes a span batch of requests."""
+    from weaklink_processor.decode.batch import decode
+
+    return partial(decode, by_namespace=config.analysis.service_namespace)
 
 
 def own_conventions(config: Config) -> "Sequence[Convention]":

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
-from weaklink_processor.wiring.analysing import analysis_settings, own_conventions
+from weaklink_processor.wiring.analysing import analysis_settings, decoder, own_conventions
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,7 +70,8 @@ def _recognised(config: Config, request: bytes, connection: "duckdb.DuckDBPyConn
     from weaklink_analysis.conventions import CONVENTIONS
     from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
-    from weaklink_processor.decode.batch import decode
 
     matchers = [Matcher(own.span_name, own.attributes) for own in config.analysis.decisions]
-    return Recogniser(connection, matchers, (*own_conventions(config), *CONVENTIONS)).recognise(decode([request]))
+    return Recogniser(connection, matchers, (*own_conventions(config), *CONVENTIONS)).recognise(
+        decoder(config)([request])
+    )

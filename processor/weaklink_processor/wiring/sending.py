@@ -33,18 +33,18 @@ def built_destinations(config: Config, state: "State", settings: "Settings") -> 
             spans=own.takes_spans,
             numbers_of=memory_numbers(state, settings) if own.enrich and own.takes_spans else no_numbers,
             scopes=scopes if own.evaluations else (),
-            tell=_tell(name, own),
+            tell=_tell(name, own, by_namespace=config.analysis.service_namespace),
             follows=bring_spans(own, everywhere),
             max_bytes=min(queue.max_bytes or most, most) if queue.on_full == "drop_oldest" else None,
         )
 
 
-def _tell(name: str, own: Forwarding) -> "Tell":
+def _tell(name: str, own: Forwarding, *, by_namespace: bool) -> "Tell":
     from weaklink_processor.emit.patience import Patience, as_annotations
     from weaklink_processor.emit.worker import as_spans
 
     if own.protocol != "phoenix":
-        return as_spans
+        return partial(as_spans, by_namespace=by_namespace)
     retry = own.retry_on_failure
     patience = Patience(
         retry.initial_interval, retry.max_interval, retry.multiplier, retry.max_elapsed_time or _UNKNOWN_SECONDS
