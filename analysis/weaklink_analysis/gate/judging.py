@@ -29,7 +29,6 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
     Raises:
         RubricError: what there is was judged by other rubrics than those of the rules.
     """
-    _check_rubrics(catalogue, rules)
     asked: dict[str, object] = {
         "service": selection.service,
         "environment": selection.environment,
@@ -45,6 +44,8 @@ def judge(catalogue: duckdb.DuckDBPyConnection, selection: Selection, rules: Rul
     ((selected, *counts, not_evaluable),) = catalogue.execute(text("counts"), {"min_score": rules.min_score}).fetchall()
     traces = Tally(*counts[:2]) if rules.judges_traces else Tally()
     decisions = Tally(*counts[2:]) if rules.judges_decisions else Tally()
+    if (rules.judges_traces and not traces.judged) or (rules.judges_decisions and not decisions.judged):
+        _check_rubrics(catalogue, rules)
     judged = traces.judged or decisions.judged
     findings = _findings(catalogue, rules)
     failures = _failures(catalogue, rules, traces, decisions, ALL if most is None else most)
