@@ -14,6 +14,7 @@ import urllib3
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError, InvalidHeader
 
+from weaklink_processor.emit.http_answer import FinalAnswer
 from weaklink_processor.emit.settings import ExportSettings
 from weaklink_processor.emit.transport import Failed
 from weaklink_processor.endpoint import Endpoint
@@ -22,7 +23,7 @@ _CONNECT_SECONDS = 3.0  # a connection that is being made cannot be hung up on, 
 _LARGEST_ANSWER = 64 * 1024  # bytes that are read of it
 _LONGEST_MESSAGE = 500  # characters of an error page that are logged
 _GZIP_LEVEL = 6  # zlib's own default, and gRPC's
-_REDIRECTION = 300  # what follows the codes of success
+_SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Answer:
     @property
     def is_success(self) -> bool:
         """Whether the status says so."""
-        return self.status < _REDIRECTION
+        return self.status in _SUCCESS
 
     @property
     def text(self) -> str:
@@ -122,6 +123,7 @@ class HttpClient:
     def _remembering(self, make: Callable[..., HTTPConnection]) -> Callable[..., HTTPConnection]:
         def connection(**settings: Any) -> HTTPConnection:
             made = make(**settings)
+            made.response_class = FinalAnswer
             with self._lock:
                 self._lines.add(made)
             return made
