@@ -48,3 +48,15 @@ def test_another_protocol_is_no_success() -> None:
         exporter = OtlpExporter(server.endpoint, QUICK)
         assert exporter.export(REQUEST) is None
         exporter.close()
+
+
+@pytest.mark.parametrize(
+    "delay", ["9" * 5000, "Wed, 21 Oct 99999 07:28:00 GMT", "Wed, 21 Oct 99999999999 07:28:00 GMT"]
+)
+def test_a_delay_that_cannot_be_reckoned(delay: str) -> None:
+    """It counts as none, and the request is tried again."""
+    with RawServer([answer(503, f"retry-after: {delay}")], [OK]) as server:
+        exporter = OtlpExporter(server.endpoint, QUICK)
+        assert exporter.export(REQUEST)
+        exporter.close()
+    assert len(server.requests) == 2

@@ -135,5 +135,5 @@ def _seconds(retry_after: str | None) -> float | None:
     """Read seconds or a date; None for neither."""
     try:
         return None if retry_after is None else urllib3.Retry().parse_retry_after(retry_after)
-    except InvalidHeader:
+    except (InvalidHeader, ValueError, OverflowError):  # the latter two of numbers that no clock has
         return None
