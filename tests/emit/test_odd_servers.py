@@ -1,5 +1,6 @@
 """The exporter against HTTP servers that answer as few do: nothing is lost, sent for ever or waited for without end."""
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -58,5 +59,39 @@ def test_a_delay_that_cannot_be_reckoned(delay: str) -> None:
     with RawServer([answer(503, f"retry-after: {delay}")], [OK]) as server:
         exporter = OtlpExporter(server.endpoint, QUICK)
         assert exporter.export(REQUEST)
+        exporter.close()
+    assert len(server.requests) == 2
+
+
+DAMAGED: dict[str, tuple[tuple[str, ...], list[Piece]]] = {
+    "cut short": (("content-length: 100",), [b"half", 0.05]),
+    "no gzip": (("content-encoding: gzip", "content-length: 4"), [b"nope"]),
+    "no chunks": (("transfer-encoding: chunked",), [b"zz\r\n"]),
+    "stalled": (("content-length: 100",), [b"half", 5.0]),
+}
+
+
+@pytest.mark.parametrize(("lines", "content"), DAMAGED.values(), ids=DAMAGED)
+def test_the_code_is_the_answer(lines: tuple[str, ...], content: list[Piece]) -> None:
+    """What was taken or refused is sent no more, and what is to come back is, whatever becomes of the content."""
+
+    def damaged(code: int) -> list[Piece]:
+        return ["\r\n".join((f"HTTP/1.1 {code} X", *lines, "connection: close", "", "")).encode(), *content]
+
+    settings = replace(QUICK, timeout_seconds=0.3)
+    with RawServer(damaged(200)) as taking, RawServer(damaged(400)) as refusing, RawServer(damaged(503), [OK]) as busy:
+        exporters = [OtlpExporter(server.endpoint, settings) for server in (taking, refusing, busy)]
+        assert [exporter.export(REQUEST) is not None for exporter in exporters] == [True, False, True]
+        for exporter in exporters:
+            exporter.close()
+    assert [len(server.requests) for server in (taking, refusing, busy)] == [1, 1, 2]
+
+
+def test_whom_phoenix_does_not_know_must_be_read() -> None:
+    """Half of its answer does not say which annotations are unknown: they are sent again, and not dropped."""
+    cut: list[Piece] = [b"HTTP/1.1 404 Not Found\r\ncontent-length: 100\r\nconnection: close\r\n\r\nSpans with", 0.05]
+    with RawServer(cut, [OK]) as server:
+        exporter = OtlpExporter(server.endpoint, replace(QUICK, protocol="phoenix", timeout_seconds=0.3))
+        assert exporter.export(b'{"data": [{"span_id": "0123456789abcdef"}]}')
         exporter.close()
     assert len(server.requests) == 2

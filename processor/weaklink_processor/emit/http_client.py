@@ -33,6 +33,7 @@ class Answer:
     status: int
     headers: "urllib3.HTTPHeaderDict"
     content: bytes  # its beginning
+    readable: bool = True  # whether it came as the headers announce it
 
     @property
     def is_success(self) -> bool:
@@ -108,17 +109,17 @@ class HttpClient:
         response = self._pool.urlopen(
             "POST", path, body, self._headers, redirect=False, preload_content=False, decode_content=True
         )
+        content, more = b"", None
         try:
-            content = response.read(_LARGEST_ANSWER)
-            whole = not response.read(1)
-        except BaseException:
-            response.close()
-            raise
-        if whole:
-            response.release_conn()
-        else:
-            response.close()
-        return Answer(response.status, response.headers, content)
+            with suppress(HTTPError):  # the status is known, and with it what is to be done
+                content = response.read(_LARGEST_ANSWER)
+                more = response.read(1)
+        finally:
+            if more == b"":
+                response.release_conn()
+            else:
+                response.close()
+        return Answer(response.status, response.headers, content, more is not None)
 
     def _remembering(self, make: Callable[..., HTTPConnection]) -> Callable[..., HTTPConnection]:
         def connection(**settings: Any) -> HTTPConnection:

@@ -39,7 +39,8 @@ class PhoenixTransport:
                 if answer.status == HTTPStatus.NOT_FOUND and place not in unknown and each[kind] in answer.text
             }
             if not named:
-                raise answer.failed(retryable=is_retryable(answer.status))
+                # What could not be read may have named those that it does not know.
+                raise answer.failed(retryable=not answer.readable or is_retryable(answer.status))
             unknown |= named
             known = [each for place, each in enumerate(annotations) if place not in unknown]
             left = json.dumps({"data": known}, ensure_ascii=False).encode()
