@@ -1,11 +1,13 @@
 """The exporter against HTTP servers that answer as few do: nothing is lost, sent for ever or waited for without end."""
 
+import time
 from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from raw_server import Piece, RawServer
+from weaklink_processor.emit import http_client
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.retry import Backoff
 from weaklink_processor.emit.settings import ExportSettings
@@ -95,3 +97,49 @@ def test_whom_phoenix_does_not_know_must_be_read() -> None:
         assert exporter.export(b'{"data": [{"span_id": "0123456789abcdef"}]}')
         exporter.close()
     assert len(server.requests) == 2
+
+
+def drops(piece: bytes) -> list[Piece]:
+    """Ten a second, for five seconds."""
+    return [piece, 0.1] * 50
+
+
+DRIPS: dict[str, list[Piece]] = {
+    "the head": [b"HTTP/1.1 200 ", *drops(b"O")],
+    "interim answers": drops(interim(102)),
+    "the content": [b"HTTP/1.1 503 X\r\ncontent-length: 100\r\n\r\n", *drops(b"x")],
+}
+
+
+@pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
+def test_a_slow_answer_ends_with_the_timeout(drip: list[Piece]) -> None:
+    """The timeout bounds an attempt as a whole, not each piece of its answer."""
+    with RawServer(drip, [OK]) as server:
+        exporter = OtlpExporter(server.endpoint, replace(QUICK, timeout_seconds=0.4))
+        begun = time.monotonic()
+        assert exporter.export(REQUEST)
+        exporter.close()
+    assert 0.4 <= time.monotonic() - begun < 2.0
+    assert len(server.requests) == 2
+
+
+def test_a_large_request_has_all_of_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time for connecting is no bound to sending, on a connection that is new and on one that is not."""
+    monkeypatch.setattr(http_client, "_CONNECT_SECONDS", 0.2)
+    request = bytes(16 << 20)  # more than lies between sender and reader
+    with RawServer([OK], pace=0.6) as server:
+        exporter = OtlpExporter(server.endpoint, QUICK)
+        assert [exporter.export(each) is not None for each in (request, request)] == [True, True]
+        exporter.close()
+    assert exporter.stats().retried == 0
+
+
+def test_a_server_that_does_not_read() -> None:
+    """The timeout bounds sending too."""
+    settings = replace(QUICK, timeout_seconds=0.4, backoff=Backoff(max_elapsed_seconds=0.1))
+    with RawServer([OK], pace=5.0) as server:
+        exporter = OtlpExporter(server.endpoint, settings)
+        begun = time.monotonic()
+        assert exporter.export(bytes(16 << 20)) is None
+        exporter.close()
+    assert 0.4 <= time.monotonic() - begun < 2.0

@@ -14,7 +14,7 @@ import urllib3
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError, InvalidHeader
 
-from weaklink_processor.emit.http_answer import FinalAnswer
+from weaklink_processor.emit.http_line import connections
 from weaklink_processor.emit.settings import ExportSettings
 from weaklink_processor.emit.transport import Failed
 from weaklink_processor.endpoint import Endpoint
@@ -74,7 +74,8 @@ class HttpClient:
         self._lines: WeakSet[HTTPConnection] = WeakSet()
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._pool.ConnectionCls = self._remembering(self._pool.ConnectionCls)  # type: ignore[assignment, arg-type]
+        make = connections(self._pool.ConnectionCls, timeout)  # type: ignore[arg-type]
+        self._pool.ConnectionCls = self._remembering(make)  # type: ignore[assignment]
 
     def post(self, path: str, body: bytes) -> Answer:
         """Make one attempt, and follow no redirection.
@@ -124,7 +125,6 @@ class HttpClient:
     def _remembering(self, make: Callable[..., HTTPConnection]) -> Callable[..., HTTPConnection]:
         def connection(**settings: Any) -> HTTPConnection:
             made = make(**settings)
-            made.response_class = FinalAnswer
             with self._lock:
                 self._lines.add(made)
             return made
