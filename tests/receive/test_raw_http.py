@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from receive.harness import ANY_PORTS, GOOD, PROTOBUF, Receiver, running
+from weaklink_processor.receive.http_connection import Patience
 
 UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAAB")
 SIZE = f"Content-Length: {len(GOOD)}"
@@ -134,3 +135,22 @@ def test_half_a_request_at_a_stop() -> None:
             time.sleep(0.3)  # until it is being read
         assert statuses(connection, 1) == [503]
         assert receiver.stored == []
+
+
+NOT_YET_READ = {
+    "a type that is none": (415, [head(SIZE).replace(PROTOBUF.encode(), b"text/plain"), GOOD]),
+    "a body in pieces": (404, [head(SIZE).replace(b"traces", b"logs"), GOOD[:5], GOOD[5:]]),
+    "nothing but an empty line": (200, [head(SIZE) + GOOD, b"\r\n"]),
+}
+
+
+@pytest.mark.parametrize(("status", "pieces"), NOT_YET_READ.values(), ids=NOT_YET_READ)
+def test_what_comes_behind_an_answer_keeps_no_connection_open(status: int, pieces: Sequence[bytes]) -> None:
+    """One whose request was answered before its end is idle after that, and closed in its time."""
+    with running(replace(ANY_PORTS, http_patience=Patience(idle_timeout=0.5))) as receiver, connected(receiver) as line:
+        for piece in pieces:
+            line.sendall(piece)
+            time.sleep(0.1)  # until it is answered
+        assert statuses(line, 1) == [status]
+        line.settimeout(3)
+        assert line.recv(1) == b""

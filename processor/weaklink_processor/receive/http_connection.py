@@ -1,7 +1,7 @@
 """One HTTP connection: uvicorn's own, with an end to waiting for clients that are slow on purpose.
 
-uvicorn waits for ever for a head, a body, and for its answer to be read, and keeps as much of heads, chunk extensions
-and requests sent ahead as comes.
+uvicorn waits for ever for a head, a body, for its answer to be read, and for the next request once more came behind an
+answer; and it keeps as much of heads, chunk extensions and requests sent ahead as comes.
 """
 
 from asyncio import BaseTransport, TimerHandle
@@ -48,6 +48,7 @@ class _Connection(HttpToolsProtocol):
         self._reading: TimerHandle | None = None
         self._writing: TimerHandle | None = None
         self._overhead = 0
+        self._amid = False  # a request has begun, and has not ended
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn knows that it reads and writes
@@ -64,9 +65,11 @@ class _Connection(HttpToolsProtocol):
         if self._overhead > MOST_OVERHEAD and not self.transport.is_closing():
             status = Status(code=INVALID_ARGUMENT, message="head, trailers or chunk extensions are too large")
             self._give_up(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, status)
+        self._expect_another()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._amid = True
         self._overhead = 0
         self._expect_head()
 
@@ -86,6 +89,7 @@ class _Connection(HttpToolsProtocol):
         if self.parser.offered:
             return
         self._overhead = 0
+        self._amid = False
         _cancel(self._reading)
         super().on_message_complete()
 
@@ -99,6 +103,13 @@ class _Connection(HttpToolsProtocol):
 
     def timeout_keep_alive_handler(self) -> None:
         self.transport.abort()  # does not wait until the last answer is read
+
+    def _expect_another(self) -> None:
+        """Have an idle connection closed in time, also where more came behind its answer: the rest of the request."""
+        idle = not self._amid and getattr(self.cycle, "response_complete", False) and not self.transport.is_closing()
+        if idle and self.timeout_keep_alive_task is None:
+            handler = self.timeout_keep_alive_handler
+            self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, handler)
 
     def _expect_head(self) -> None:
         self._expect(self.patience.read_header_timeout, "the head did not come in time")
