@@ -8,8 +8,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
+from google.protobuf.json_format import Parse
+from google.rpc.code_pb2 import INVALID_ARGUMENT
+from google.rpc.status_pb2 import Status
 
-from receive.harness import ANY_PORTS, GOOD, PROTOBUF, Receiver, running
+from receive.harness import ANY_PORTS, GOOD, JSON, PROTOBUF, Receiver, running
 from weaklink_processor.receive.http_connection import Patience
 
 UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAAB")
@@ -154,3 +157,44 @@ def test_what_comes_behind_an_answer_keeps_no_connection_open(status: int, piece
         assert statuses(line, 1) == [status]
         line.settimeout(3)
         assert line.recv(1) == b""
+
+
+NO_HTTP = {
+    "two lengths": (head(SIZE, SIZE) + GOOD, "Duplicate Content-Length"),
+    "a length and chunks": (head(SIZE, "Transfer-Encoding: chunked") + chunked(GOOD), "Transfer-Encoding can't be"),
+    "a folded header": (head("X-Tenant: a,", " b", SIZE) + GOOD, "whitespace after header value"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI"),
+    "TLS": (b"\x16\x03\x01\x02\x00\x01", "Invalid method"),
+    "too many": ((head(SIZE) + GOOD) * 40, "too many requests ahead"),
+}
+
+
+def last_answer(connection: socket.socket) -> tuple[bytes, bytes]:
+    """Head and content of what comes before the connection is closed."""
+    received = b""
+    while more := connection.recv(1 << 16):
+        received += more
+    first, _, content = received[received.rindex(b"HTTP/1.1 ") :].partition(b"\r\n\r\n")
+    return first, content
+
+
+@pytest.mark.parametrize(("sent", "why"), NO_HTTP.values(), ids=NO_HTTP)
+def test_what_is_no_http_is_told_why(receiver: Receiver, sent: bytes, why: str) -> None:
+    """It is refused as OTLP has it, by a google.rpc.Status, and the connection is closed."""
+    with connected(receiver) as connection:
+        connection.sendall(sent)
+        first, content = last_answer(connection)
+    assert first.startswith(b"HTTP/1.1 400 ")
+    assert {b"connection: close", f"content-type: {JSON}".encode()} < set(first.split(b"\r\n"))
+    status = Parse(content, Status())
+    assert status.code == INVALID_ARGUMENT
+    assert why in status.message
+
+
+def test_the_connection_of_a_failure_is_told_to_close(receiver: Receiver) -> None:
+    """A client that heeds it sends nothing more on a connection that is being closed."""
+    receiver.failure = ZeroDivisionError("a bug")
+    try:
+        assert receiver.post(GOOD).headers["connection"] == "close"
+    finally:
+        receiver.failure = None

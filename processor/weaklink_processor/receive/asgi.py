@@ -5,7 +5,7 @@ every test suite beside weaklink would load: 0.2 s at each start.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -95,8 +95,9 @@ class Application:
         try:
             response = await self._answer(request)
         except Exception as error:
-            await self.refuse(request, error).send(send)
-            raise
+            refusal = self.refuse(request, error)
+            await replace(refusal, headers={**refusal.headers, "connection": "close"}).send(send)
+            raise  # which closes it
         await response.send(send)
 
     async def _answer(self, request: Request) -> Response:

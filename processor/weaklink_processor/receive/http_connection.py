@@ -4,6 +4,7 @@ uvicorn waits for ever for a head, a body, for its answer to be read, and for th
 answer; and it keeps as much of heads, chunk extensions and requests sent ahead as comes.
 """
 
+import sys
 from asyncio import BaseTransport, TimerHandle
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -103,6 +104,13 @@ class _Connection(HttpToolsProtocol):
 
     def timeout_keep_alive_handler(self) -> None:
         self.transport.abort()  # does not wait until the last answer is read
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  the same whatever is wrong
+        """Refuse what is no HTTP, as OTLP has it; comes while the parser's error is handled, which says why."""
+        fault = sys.exception()
+        why = fault.__context__ if fault and isinstance(fault.__context__, ValueError) else fault
+        status = Status(code=INVALID_ARGUMENT, message=f"bad HTTP request: {why}")
+        self._give_up(HTTPStatus.BAD_REQUEST, status)
 
     def _expect_another(self) -> None:
         """Have an idle connection closed in time, also where more came behind its answer: the rest of the request."""
