@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import grpc
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceRequest,
+)
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from structlog.testing import capture_logs
 
@@ -21,6 +25,7 @@ from weaklink_processor.emit.feed import Feed, ForwardRow, OutboxRow, SpanKey
 from weaklink_processor.emit.retry import Backoff
 from weaklink_processor.emit.settings import ExportSettings
 from weaklink_processor.emit.worker import EmitWorker
+from weaklink_processor.metrics import FAILED_SPANS, SENT_SPANS, Tally
 
 QUICK = ExportSettings(backoff=Backoff(initial_seconds=0.02, max_seconds=0.1))
 PATIENT = ExportSettings(backoff=Backoff(initial_seconds=60.0, max_seconds=60.0))
@@ -112,11 +117,11 @@ def start(sink: OtlpSink, sources: Sources) -> Iterator[Start]:
 
     def begin(
         settings: ExportSettings = QUICK, *, forward: Feed[ForwardRow] | None = None,
-        outbox: Feed[OutboxRow] | None = None, poll_seconds: float = 0.05, window: int = 8,
+        outbox: Feed[OutboxRow] | None = None, poll_seconds: float = 0.05, window: int = 8, tally: Tally | None = None,
     ) -> EmitWorker:  # fmt: skip
         exporter = OtlpExporter(sink.endpoint, settings)
         forward, outbox = forward or sources.forward(), outbox or sources.outbox()
-        worker = EmitWorker(exporter, forward, outbox, window=window, poll_seconds=poll_seconds)
+        worker = EmitWorker(exporter, forward, outbox, window=window, poll_seconds=poll_seconds, tally=tally)
         worker.start()
         workers.append(worker)
         return worker
@@ -400,3 +405,17 @@ def test_evaluations_are_passed_over_one_by_one(sink: OtlpSink, sources: Sources
     start(outbox=feed)
     until(lambda: sources.progress("outbox") == 5)
     until(lambda: counted == [5])
+
+
+@pytest.mark.parametrize(("rejected", "failed"), [(0, 0), (3, 3), (99, 5), (-1, 0)])
+def test_spans_that_are_refused_in_part_are_not_counted_as_sent(
+    sink: OtlpSink, sources: Sources, start: Start, rejected: int, failed: int
+) -> None:
+    """They count as refused, and never more of them than there were, whatever the destination says."""
+    sink.partial = ExportTracePartialSuccess(rejected_spans=rejected)
+    sources.add(request(1, 2, 3, 4, 5))
+    tally, counted = Tally(), Counter[str]()
+    start(tally=tally)
+    while counted.total() < 5:
+        counted.update({name: number for name, _, number in tally.take().get("counts", [])})
+    assert counted == +Counter({SENT_SPANS.name: 5 - failed, FAILED_SPANS.name: failed})

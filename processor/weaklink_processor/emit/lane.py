@@ -106,8 +106,10 @@ class Lane:
             if outcome is None:
                 self._count(FAILED_SPANS, spans)
             else:
+                refused = min(max(outcome.rejected, 0), spans)
                 self.delivered += parcel.units - len(outcome.unknown)
-                self._count(SENT_SPANS, spans - len(outcome.unknown))
+                self._count(SENT_SPANS, spans - len(outcome.unknown) - refused)
+                self._count(FAILED_SPANS, refused)
 
     def _count(self, counter: Instrument, number: int) -> None:
         if number:
