@@ -62,6 +62,14 @@ def test_headers_and_gzip(sink: OtlpSink) -> None:
     assert sink.attempts[0].metadata["authorization"] == "Bearer x"
 
 
+def test_a_header_for_bytes(sink: OtlpSink) -> None:
+    """One whose name ends so has bytes for its value, as gRPC has it, and ends no sending."""
+    exporter = OtlpExporter(sink.endpoint, ExportSettings(headers=(("Tenant-Bin", "a-key"),)))
+    assert exporter.export(REQUEST)
+    exporter.close()
+    assert sink.attempts[0].metadata["tenant-bin"] == b"a-key"
+
+
 @pytest.mark.parametrize("code", PERMANENT)
 def test_other_codes_are_dropped(sink: OtlpSink, code: str) -> None:
     """One attempt, one log line with code and message, one count."""

@@ -45,7 +45,7 @@ class GrpcTransport:
 
     def __init__(self, endpoint: Endpoint, settings: ExportSettings) -> None:
         self._timeout = settings.timeout_seconds
-        self._metadata = tuple((key.lower(), value) for key, value in settings.headers)
+        self._metadata = tuple(_entry(key.lower(), value) for key, value in settings.headers)
         self._channel = _channel(endpoint, settings)
         self._call: grpc.UnaryUnaryMultiCallable[bytes, ExportTraceServiceResponse] = self._channel.unary_unary(
             EXPORT, request_serializer=None, response_deserializer=ExportTraceServiceResponse.FromString
@@ -68,6 +68,10 @@ class GrpcTransport:
         """Cancel what is in flight and hang up."""
         self._closed.set()
         self._channel.close()
+
+
+def _entry(key: str, value: str) -> tuple[str, str | bytes]:
+    return key, value.encode() if key.endswith("-bin") else value  # gRPC takes nothing else there
 
 
 def failed(error: grpc.RpcError) -> Failed:
