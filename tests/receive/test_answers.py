@@ -279,6 +279,22 @@ def test_a_message_of_100_mb(receiver: Receiver) -> None:
     assert refused(receiver, HUNDRED_MB) == (grpc.StatusCode.RESOURCE_EXHAUSTED, None)
 
 
+def test_large_metadata(receiver: Receiver) -> None:
+    """A token of a usual head's size is taken each time, as over HTTP; what is larger than a head may be is refused."""
+
+    def export(size: int) -> None:
+        call(GOOD, timeout=30, metadata=(("authorization", "x" * size),))
+
+    with grpc.insecure_channel(str(receiver.bound.grpc)) as channel:
+        call = channel.unary_unary(EXPORT, bytes, bytes)
+        for _ in range(20):
+            export(60_000)
+        with pytest.raises(grpc.RpcError) as caught:
+            export(70_000)
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert receiver.post(GOOD, authorization="x" * 60_000).status == 200
+
+
 def test_a_gzip_bomb_over_http(receiver: Receiver) -> None:
     """What is over the limit after decompression is 413."""
     answer = receiver.post(bomb(), content_encoding="gzip")

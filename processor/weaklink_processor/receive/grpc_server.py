@@ -19,7 +19,7 @@ from weaklink_processor.errors import Overloaded, UsageError, WeaklinkError
 from weaklink_processor.receive.address import Address, listen
 from weaklink_processor.receive.credentials import HEADER, Credentials
 from weaklink_processor.receive.intake import Intake
-from weaklink_processor.receive.limits import Limits
+from weaklink_processor.receive.limits import MOST_OVERHEAD, Limits
 from weaklink_processor.receive.status import answer_to, status_of
 from weaklink_processor.receive.tls import Tls
 
@@ -54,6 +54,9 @@ class GrpcServer:
                 ("grpc.so_reuseport", 0),  # a taken port must fail, not be shared
                 ("grpc.server_handshake_timeout_ms", HANDSHAKE_SECONDS * 1000),
                 ("grpc.max_receive_message_length", self._limits.max_recv_bytes),  # as sent and decompressed
+                # Between the two, 8 and 16 KiB unless told, gRPC refuses by chance.
+                ("grpc.max_metadata_size", MOST_OVERHEAD),
+                ("grpc.absolute_max_metadata_size", MOST_OVERHEAD),
             ),
         )
         # No deserializer: the handler gets the message's bytes.

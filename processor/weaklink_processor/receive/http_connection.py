@@ -16,8 +16,8 @@ from google.rpc.status_pb2 import Status
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weaklink_processor.receive.http_parser import Parser
+from weaklink_processor.receive.limits import MOST_OVERHEAD
 
-MOST_OVERHEAD: Final = 64 << 10  # bytes in a row that are no body: a head, trailers, chunk extensions
 MOST_AHEAD: Final = 16  # requests of a connection that wait for the answer to another
 
 
@@ -48,7 +48,7 @@ class _Connection(HttpToolsProtocol):
         self.timeout_keep_alive = self.patience.idle_timeout  # type: ignore[assignment]  # fractions count too
         self._reading: TimerHandle | None = None
         self._writing: TimerHandle | None = None
-        self._overhead = 0
+        self._overhead = 0  # bytes in a row
         self._amid = False  # a request has begun, and has not ended
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -89,7 +89,7 @@ class _Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self.parser.offered:
             return
-        self._overhead = 0
+        self._overhead = 0  # bytes in a row
         self._amid = False
         _cancel(self._reading)
         super().on_message_complete()

@@ -6,6 +6,7 @@ from typing import Final
 from weaklink_processor.errors import BadData
 
 DEEPEST: Final = 100  # what protobuf itself takes
+MOST_OVERHEAD: Final = 64 << 10  # bytes of a request that are no body: a head or metadata, trailers, chunk extensions
 
 
 @dataclass(frozen=True, slots=True)
