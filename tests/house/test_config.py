@@ -246,6 +246,18 @@ def test_notations() -> None:
     assert config.receiver.auth.tokens == ("one", "two")
 
 
+def test_headers_of_an_exporter(tmp_path: Path) -> None:
+    """A text is percent-encoded as in OTEL_EXPORTER_OTLP_HEADERS, and a mapping is not."""
+    written = "authorization=Basic%20dTpw%3D,x%2Dtenant=a%2Cb, plain=100%"
+    config = load_config(None, {"WEAKLINK_FORWARD__HEADERS": written}, {})
+    assert config.forward.headers == {"authorization": "Basic dTpw=", "x-tenant": "a,b", "plain": "100%"}
+    file = tmp_path / "weaklink.yaml"
+    file.write_text('forward: {headers: {x-key: "a%20b"}}')
+    assert load_config(file, {}, {}).forward.headers == {"x-key": "a%20b"}
+    with pytest.raises(UsageError, match="values of ASCII that can be printed"):
+        load_config(None, {"WEAKLINK_FORWARD__HEADERS": "a=b%0D%0Ac: d"}, {})
+
+
 def test_thresholds_by_name(tmp_path: Path) -> None:
     """Thresholds of a namespace or a service are a mapping in the file, and the same as JSON in a variable."""
     file = tmp_path / "weaklink.yaml"

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ByteSize, ConfigDict, Field
 
@@ -69,13 +70,13 @@ def folder(value: object) -> object:
 
 
 def _header_pairs(value: object) -> object:
-    """Read `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS."""
+    """Read `name=value,name=value`, percent-encoded as in OTEL_EXPORTER_OTLP_HEADERS."""
     if not isinstance(value, str):
         return value
     pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
     if not all(name.strip() and separator for name, separator, _ in pairs):
         raise ValueError("expected name=value,name=value or a mapping of names to values")
-    return {name.strip(): text.strip() for name, _, text in pairs}
+    return {unquote(name.strip()): unquote(text.strip()) for name, _, text in pairs}
 
 
 def _sendable(headers: dict[str, str]) -> dict[str, str]:
