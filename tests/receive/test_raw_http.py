@@ -129,6 +129,28 @@ def test_a_length_of_thousands_of_digits(receiver: Receiver) -> None:
     assert receiver.stored == []
 
 
+def test_a_client_that_has_said_all_it_wants_to(receiver: Receiver) -> None:
+    """One that closes its half of the connection behind its requests gets all answers, and then the end of it."""
+    with connected(receiver) as connection:
+        receiver.gate.clear()
+        connection.sendall((head(SIZE) + GOOD) * 3)
+        connection.shutdown(socket.SHUT_WR)
+        time.sleep(0.2)  # until it has been seen
+        receiver.gate.set()
+        assert statuses(connection, 3) == [200] * 3
+        assert connection.recv(1) == b""
+    assert receiver.stored == [GOOD] * 3
+
+
+def test_a_client_that_leaves_amid_a_request(receiver: Receiver) -> None:
+    """What it has not sent is not waited for."""
+    with connected(receiver) as connection:
+        connection.sendall(head(SIZE) + GOOD[:-1])
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+    assert receiver.stored == []
+
+
 def test_half_a_request_at_a_stop() -> None:
     """Its client is told to come back: it has been given up, and not failed."""
     with ExitStack() as later:

@@ -60,6 +60,16 @@ class _Connection(HttpToolsProtocol):
         _cancel(self._writing)
         super().connection_lost(exc)
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn always hangs up
+        """Answer a client first that only sends nothing more; return whether the connection stays open for that.
+
+        TLS has no such half of a connection.
+        """
+        owed = not self._amid and not getattr(self.cycle, "response_complete", True) and self.scheme == "http"
+        if owed:
+            self.cycle.keep_alive = False
+        return owed
+
     def data_received(self, data: bytes) -> None:
         self._overhead += len(data)
         super().data_received(data)
