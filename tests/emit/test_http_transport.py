@@ -174,3 +174,16 @@ def test_close_cancels_an_attempt(tmp_path: Path, over: str) -> None:
             exporter.export(REQUEST)
         exporter.close()
         assert exporter.stats().failed == 0
+
+
+def test_a_fault_of_an_attempt_is_no_end_of_sending(sink: HttpSink) -> None:
+    """What breaks an attempt off, as here a header that no library sends, is told, tried again and given up in time."""
+    with capture_logs() as lines:
+        exporter = OtlpExporter(sink.endpoint, replace(BRIEF, headers=(("a", "b\nc"),)))
+        assert exporter.export(REQUEST) is None
+        exporter.close()
+    assert [(line["event"], line["code"]) for line in lines] == [
+        ("destination_away", "ValueError"),
+        ("request_dropped", "ValueError"),
+    ]
+    assert not sink.attempts

@@ -86,7 +86,7 @@ class OtlpExporter:
             raise Unwanted
         retrying = self._retrying.copy(sleep=partial(self._pause, unwanted))
         try:
-            response = retrying(self._transport.send, request)
+            response = retrying(self._attempt, request)
         except Failed as error:
             if not error.retryable:
                 self._outage.end()  # a refusal is an answer
@@ -112,6 +112,14 @@ class OtlpExporter:
         """Cancel what is in flight and hang up."""
         self.stop()
         self._transport.close()
+
+    def _attempt(self, request: bytes) -> Response:
+        try:
+            return self._transport.send(request)
+        except Failed:
+            raise
+        except Exception as error:  # a fault of ours, or of a library; the destination does not have the request
+            raise Failed(type(error).__name__, str(error), retryable=True) from error
 
     def _put_off(self, state: RetryCallState) -> None:
         if self._stopping.is_set():
