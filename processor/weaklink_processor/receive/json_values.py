@@ -1,7 +1,7 @@
 """What OTLP JSON writes for a protobuf scalar, one reader a type.
 
 A reader returns what the field is set to, and raises ValueError, TypeError or OverflowError on anything else. Setting
-the field is the last check: protobuf itself refuses integers out of range and text that is not Unicode.
+the field is the last check: protobuf itself refuses integers out of range.
 """
 
 import base64
@@ -19,6 +19,8 @@ Scalar = str | bytes | int | float | bool
 HEX_FIELDS: Final = frozenset({"trace_id", "span_id", "parent_span_id"})
 INTEGER: Final = re.compile(r"-?[0-9]{1,20}")
 NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half a character: what JavaScript's SDK leaves of one where it cuts a value. Over protobuf it sends U+FFFD for it."""
 NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -37,7 +39,7 @@ def kind_of(field: FieldDescriptor) -> Kind:
 
 def _string(value: object) -> str:
     if isinstance(value, str):
-        return value
+        return value if value.isascii() else LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
     raise TypeError
 
 
