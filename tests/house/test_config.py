@@ -75,6 +75,8 @@ BAD_FILES = {
     "forward: {retry_on_failure: {multiplier: 0.5}}": "multiplier: 0.5: expected greater than or equal to 1",
     "forward: {retry_on_failure: {max_elapsed_time: -5}}": "max_elapsed_time: -5: expected greater than or equal to 0",
     "lake: {retention: 0}": "lake.retention: 0: expected greater than 0",
+    "lake: {retention: 1000000d}": "lake.retention: '1000000d': expected 36500d at most",
+    "queue: {duplicate_window: 3153600001}": "queue.duplicate_window: 3153600001: expected 36500d at most",
     "lake: {retention: 1 week}": "lake.retention: '1 week': expected seconds, or a dur",
     "lake: {max_bytes: 0}": "lake.max_bytes: 0: expected greater than 0",
     "forward: {protocol: http/json}": "forward.protocol: 'http/json': expected 'grpc', 'http/protobuf' or 'phoenix'",

@@ -17,6 +17,8 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _HEADER = re.compile(r"[A-Za-z0-9\-_.]+")
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")  # RFC 6750
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_MOST_DAYS = 36_500
+"""A hundred years: with much more, what is reckoned from now is no date, and no timer waits so long."""
 MIB = 1024 * 1024
 _PORTS = 65536
 
@@ -60,6 +62,12 @@ def _seconds(value: object) -> object:
         return float(value)
     except ValueError as error:
         raise ValueError("expected seconds, or a duration as 500ms, 90s, 15m, 12h or 30d") from error
+
+
+def _bearable(seconds: float) -> float:
+    if seconds > _MOST_DAYS * _SECONDS["d"]:
+        raise ValueError(f"expected {_MOST_DAYS}d at most")
+    return seconds
 
 
 def folder(value: object) -> object:
@@ -146,8 +154,8 @@ Number = Annotated[float, BeforeValidator(_no_boolean), Field(allow_inf_nan=Fals
 Whole = Annotated[int, BeforeValidator(_no_boolean)]
 ListenEndpoint = Annotated[str, AfterValidator(_listen_endpoint)]
 RemoteEndpoint = Annotated[str, AfterValidator(_remote_endpoint)]
-Seconds = Annotated[Number, BeforeValidator(_seconds), Field(ge=0)]
-PositiveSeconds = Annotated[Number, BeforeValidator(_seconds), Field(gt=0)]
+Seconds = Annotated[Number, BeforeValidator(_seconds), Field(ge=0), AfterValidator(_bearable)]
+PositiveSeconds = Annotated[Number, BeforeValidator(_seconds), Field(gt=0), AfterValidator(_bearable)]
 Bytes = Annotated[ByteSize, BeforeValidator(_no_boolean), Field(gt=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Count = Annotated[Whole, Field(ge=1)]
