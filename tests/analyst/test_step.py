@@ -162,6 +162,22 @@ def test_a_traces_quiet_period_begins_with_its_own_last_span(tmp_path: Path) -> 
     process.end()
 
 
+def test_who_waits_is_not_written_again_with_every_step(tmp_path: Path) -> None:
+    """With a quiet period of hours millions of traces wait, and a step has to do with few of them."""
+    process = Process(tmp_path, Settings(quiet_seconds=7200))
+    waiting = "SELECT trace, rowid, last_arrival FROM pending ORDER BY trace"
+    found = []
+    for offset, trace in enumerate((1, 2, 1), start=1):
+        row = Row(offset, NOW + offset * SECOND, [payload([write(trace, offset, f"m{trace}", 0.9)])])
+        process.step.apply([row], RECOGNISER.recognise(decode(row.requests)), row.received_at, caught_up=True)
+        found.append({trace.int: where for trace, *where in process.state.connection.execute(waiting).fetchall()})
+    process.end()
+    (first, arrived), (_, again) = found[0][1], found[2][1]
+    assert found[1][1] == [first, arrived]
+    assert again == arrived + 2 * SECOND
+    assert found[2][2] == found[1][2]
+
+
 def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
     """An EVALUATOR span is known by the ids that were issued, and is neither stored nor analysed."""
     process = Process(tmp_path)

@@ -43,7 +43,5 @@ FROM (
         UNION ALL
         SELECT trace FROM superseded WHERE trace IN (SELECT trace FROM evaluations)
     )
-    UNION ALL
-    SELECT trace, last_arrival FROM pending
 )
 GROUP BY trace
