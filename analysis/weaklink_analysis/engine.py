@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import cast
 
 import duckdb
 import numpy as np
@@ -30,6 +29,9 @@ from weaklink_analysis.relations import Relations
 
 JUDGED_TRACES = 10_000
 """Traces that are judged at once: each takes some 10 KB of memory until the transaction ends."""
+
+WAITED = "(last_arrival <= $quiet_since OR last_arrival > $unlikely)"
+"""Which of the traces that wait are due: also those whose spans seem to arrive later, after a clock was set back."""
 
 DUE = (("due_spans", "span_index"), ("due_marks", "marks"), ("known_decisions", "decisions"))
 """What is stored of the due traces. DuckDB finds the rows of few keys by one column much sooner than by two."""
@@ -111,12 +113,12 @@ class Engine:
         self._await_quiet()
 
     def evaluate(self, now: datetime, quiet: timedelta, at_most: int | None = None) -> int:
-        """Evaluate traces that had no new span since `now - quiet`; how many got a new revision.
+        """Evaluate traces that are due; how many got a new revision.
 
         Of more than `at_most` such traces those that have waited longest; it is for the caller to come back.
         """
-        due = "SELECT trace FROM pending WHERE last_arrival <= $limit ORDER BY last_arrival LIMIT $at_most"
-        self._db.make("due", due, {"limit": now - quiet, "at_most": at_most or self._judged_traces})
+        due = f"SELECT trace FROM pending WHERE {WAITED} ORDER BY last_arrival LIMIT $at_most"
+        self._db.make("due", due, _waited(now, quiet) | {"at_most": at_most or self._judged_traces})
         if not self._db.count("due"):
             return 0
         for made, stored in DUE:
@@ -132,10 +134,15 @@ class Engine:
         self._db.run("merge_evaluations")
         return self._db.count("changed_evaluations WHERE revised")
 
-    def pending(self) -> datetime | None:
-        """The oldest last arrival among traces that wait for their quiet period."""
-        ((oldest,),) = self._db.execute("SELECT min(last_arrival) FROM pending").fetchall()
-        return cast("datetime | None", oldest)
+    def pending(self) -> int:
+        """How many traces wait for their quiet period, or to be judged after it."""
+        return self._db.count("pending")
+
+    def due(self, now: datetime, quiet: timedelta) -> bool:
+        """Whether any of them had no new span since `now - quiet`."""
+        query = f"SELECT count(*) > 0 FROM (FROM pending WHERE {WAITED} LIMIT 1)"
+        ((due,),) = self._db.execute(query, _waited(now, quiet)).fetchall()
+        return bool(due)
 
     def has_changed(self, table: str) -> bool:
         """Whether a published table has `changes` or `removals`: to ask costs less than to look at none."""
@@ -367,3 +374,7 @@ class Engine:
     def _await_quiet(self) -> None:
         self._db.make_all("reparented", "awaiting")
         self._db.run("merge_pending")
+
+
+def _waited(now: datetime, quiet: timedelta) -> dict[str, object]:
+    return {"quiet_since": now - quiet, "unlikely": now + quiet}

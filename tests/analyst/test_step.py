@@ -162,6 +162,20 @@ def test_a_traces_quiet_period_begins_with_its_own_last_span(tmp_path: Path) -> 
     process.end()
 
 
+def test_a_clock_that_was_set_back_holds_up_no_verdict(tmp_path: Path) -> None:
+    """Who has arrived later than the clock says, by more than the quiet period, is judged at once."""
+    process = Process(tmp_path, Settings(quiet_seconds=5))
+    for offset, ahead in ((1, timedelta(days=365)), (2, 9 * SECOND)):
+        row = Row(offset, NOW + ahead, [payload([write(offset, 1, f"m{offset}", 0.9)])])
+        done = process.step.apply([row], RECOGNISER.recognise(decode(row.requests)), row.received_at, caught_up=True)
+        assert bool(done.revisions) is (offset == 2)
+    for seconds, due in ((4, False), (3, True)):
+        now = NOW + seconds * SECOND
+        assert process.step.due(now) is due
+        assert bool(process.step.tick(now).revisions) is due
+    process.end()
+
+
 def test_who_waits_is_not_written_again_with_every_step(tmp_path: Path) -> None:
     """With a quiet period of hours millions of traces wait, and a step has to do with few of them."""
     process = Process(tmp_path, Settings(quiet_seconds=7200))
@@ -247,6 +261,18 @@ def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path, monk
     process.work([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], now=NOW + timedelta(minutes=11))
     process.end()
     assert not (tmp_path / "lake" / base.path).exists()
+
+
+def test_a_clock_that_was_set_back_keeps_no_file(tmp_path: Path) -> None:
+    """What was superseded at a time to come is deleted a grace time from now."""
+    process = Process(tmp_path)
+    process.work(rows())
+    old = {part.path for part in process.state.parts("memory_versions")}
+    process.step.compact(NOW + timedelta(days=365), whole=True)
+    for minutes, kept in ((0, True), (9, True), (12, False)):
+        process.work([], now=NOW + timedelta(minutes=minutes))
+        assert all((tmp_path / "lake" / path).exists() is kept for path in old)
+    process.end()
 
 
 def test_no_file_is_deleted_while_the_catalogue_lists_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 from pathlib import Path
 from typing import Self
@@ -148,9 +148,12 @@ class State:
                 "UPDATE parts SET superseded_at = ? WHERE superseded_at IS NOT NULL AND path = ?", [now, path]
             )
 
-    def expire(self, before: datetime) -> list[str]:
-        """Forget parts superseded before then; their paths, to be deleted after the commit."""
-        rows = self.connection.execute("DELETE FROM parts WHERE superseded_at < ? RETURNING path", [before]).fetchall()
+    def expire(self, now: datetime, grace: timedelta) -> list[str]:
+        """Forget parts whose grace time is over; their paths, to be deleted after the commit."""
+        # Of those superseded before a clock was set back it begins now.
+        self.connection.execute("UPDATE parts SET superseded_at = $now WHERE superseded_at > $now", {"now": now})
+        expired = "DELETE FROM parts WHERE superseded_at < ? RETURNING path"
+        rows = self.connection.execute(expired, [now - grace]).fetchall()
         return [path for (path,) in rows]
 
     # -- own spans ------------------------------------------------------------------------------------------------

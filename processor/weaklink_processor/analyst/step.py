@@ -109,7 +109,7 @@ class Step:
         self._aside = ThreadPoolExecutor(WRITERS, thread_name_prefix="parts")
         self._upkeep = Upkeep(state, lake, merges_at_rest=merges_at_rest)
         self._departure = Departure(state, engine, lake, retention, count_departed)
-        self._tidy_at: datetime | None = None
+        self._tidied_at: datetime | None = None
         self._resting = False
         """Whether there is time to merge more: nothing waited behind the last rows, which were few or are long past."""
 
@@ -178,8 +178,7 @@ class Step:
 
     def due(self, now: datetime, quiet: timedelta | None = None) -> bool:
         """Whether a trace waits to be evaluated."""
-        oldest = self._engine.pending()
-        return oldest is not None and oldest <= now - (self._quiet if quiet is None else quiet)
+        return self._engine.due(now, self._quiet if quiet is None else quiet)
 
     def close(self) -> None:
         """Stop the threads aside; twice is fine."""
@@ -297,7 +296,8 @@ class Step:
             except BaseException:
                 self._published = False
                 raise
-        idle = self._tidy_at is None or now >= self._tidy_at
+        # A clock that was set back starts the pause anew, too.
+        idle = self._tidied_at is None or not timedelta(0) <= now - self._tidied_at < TIDY_PAUSE
         self._resting |= idle
         if publishing or (self._published and (idle or self._upkeep.done)):
             self._tidy(now)
@@ -305,7 +305,7 @@ class Step:
     def ask_to_compact(self) -> None:
         """Have all that is stored by now in as few parts as can be, merge by merge, beside the steps."""
         self._upkeep.ask(self._applied.seq)
-        self._tidy_at = None
+        self._tidied_at = None
 
     @property
     def compacting(self) -> bool:
@@ -336,9 +336,9 @@ class Step:
             if self._upkeep.idle and self._departure.apply(now):
                 self._published = False
             # Files first: what a crash in between leaves is a note of a file that is gone, not a file that stays.
-            self._lake.remove(self._state.expire(now - GRACE))
+            self._lake.remove(self._state.expire(now, GRACE))
         self._upkeep.begin(now, resting=self._resting)
-        self._tidy_at = now + TIDY_PAUSE
+        self._tidied_at = now
 
 
 def _verdicts(revisions: pa.Table) -> dict[tuple[str, str], int]:
