@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from structlog.testing import capture_logs
 
 from otlp import payload, read, write
 from weaklink_analysis.engine import Engine
@@ -190,6 +191,25 @@ def test_who_waits_is_not_written_again_with_every_step(tmp_path: Path) -> None:
     assert found[1][1] == [first, arrived]
     assert again == arrived + 2 * SECOND
     assert found[2][2] == found[1][2]
+
+
+def test_changed_settings_are_named_and_a_quiet_period_is_none(
+    tmp_path: Path,
+) -> None:
+    """Nothing that is stored depends on how long a trace waits; what other settings change is computed anew."""
+    process = Process(tmp_path, Settings(quiet_seconds=5))
+    process.work(rows())
+    before = process.state.parts()
+    process.end()
+    for settings, changed in (
+        (Settings(quiet_seconds=9), []),
+        (Settings(quiet_seconds=9, max_hops=2, min_threshold=0.1), ["max_hops", "min_threshold"]),
+    ):
+        with capture_logs() as told:
+            process = Process(tmp_path, settings)
+        assert (process.state.parts() == before) is not bool(changed)
+        process.end()
+        assert [line["changed"] for line in told] == [changed] * bool(changed)
 
 
 def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from weaklink_analysis.mai.rubrics import Rubric, RubricError
 from weaklink_analysis.operations import Settings
+from weaklink_analysis.scoring import Scoring
 from weaklink_processor.analyst.schema import SCHEMA_VERSION, check_version
 from weaklink_processor.lake.parts import Part
 
@@ -105,15 +107,28 @@ class State:
         row = [applied.queue_id, applied.offset, applied.next_row_id, applied.seq]
         self.connection.execute("INSERT INTO applied VALUES (?, ?, ?, ?)", row)
 
-    def settings_changed(self, settings: Settings) -> bool:
-        """Whether the stored numbers were made with other settings (or there are none yet)."""
-        rows = self.connection.execute("SELECT settings FROM meta").fetchall()
-        return not rows or rows[0][0] != _text(settings)
+    def changed_settings(self, settings: Settings) -> list[str]:
+        """The names of the settings that the stored numbers were made without: of all, if there are none yet."""
+        stored, own = json.loads(self._settings_text() or "{}"), json.loads(_text(settings))
+        return [
+            name
+            for name in sorted((stored.keys() | own.keys()) - {"quiet_seconds"})  # on which no number depends
+            if (name in stored, stored.get(name)) != (name in own, own.get(name))
+        ]
+
+    def stored_settings(self) -> Settings | None:
+        """The settings that the stored numbers were made with; None: another version made them, or nobody yet."""
+        text = self._settings_text()
+        return _settings(text) if text else None
 
     def store_settings(self, settings: Settings) -> None:
         """Remember the settings that the stored numbers are made with."""
         self.connection.execute("DELETE FROM meta")
         self.connection.execute("INSERT INTO meta VALUES (?, ?)", [SCHEMA_VERSION, _text(settings)])
+
+    def _settings_text(self) -> str | None:
+        rows = self.connection.execute("SELECT settings FROM meta").fetchall()
+        return str(rows[0][0]) if rows else None
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -195,3 +210,14 @@ def scratch() -> duckdb.DuckDBPyConnection:
 
 def _text(settings: Settings) -> str:
     return json.dumps(asdict(settings), sort_keys=True)
+
+
+def _settings(text: str) -> Settings | None:
+    stored = json.loads(text)
+    try:
+        thresholds = {of: {name: tuple(pair) for name, pair in stored[of].items()} for of in ("namespaces", "services")}
+        rubrics = tuple(Rubric(**rubric) for rubric in stored["rubrics"])
+        made = Settings(**stored | thresholds | {"rubrics": rubrics, "scoring": Scoring(**stored["scoring"])})
+    except (KeyError, TypeError, RubricError):
+        return None
+    return made if _text(made) == text else None

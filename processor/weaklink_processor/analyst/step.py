@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+import structlog
 
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.identity import fingerprint
@@ -29,6 +30,8 @@ from weaklink_processor.lake.parts import Part
 from weaklink_processor.lake.reading import TOMBSTONES
 from weaklink_processor.lake.retention import FOR_EVER, Retention
 from weaklink_processor.queue.store import Row
+
+log = structlog.get_logger(__name__)
 
 GRACE = timedelta(minutes=10)
 """How long superseded parts stay for readers that still list them."""
@@ -127,7 +130,9 @@ class Step:
             )
         self._lake.check_formats(self._state.parts())
         listed = self._lake.listed()
-        changed = self._state.settings_changed(self._settings)
+        changed = self._state.changed_settings(self._settings)
+        if changed and self._state.parts():
+            log.info("settings changed: all that is stored is computed anew", changed=changed)
         with self._state.transaction():
             if changed:
                 if self._state.parts():
