@@ -1,6 +1,7 @@
 """`weaklink compact`, with and without a service."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -8,8 +9,23 @@ import duckdb
 from e2e.clients import grpc_export
 from e2e.workload import keys, workload
 from shell import printed, refused
+from weaklink_processor.analyst.state import State
+from weaklink_processor.commands.replay import take
 from weaklink_processor.lake.listing import listed_parts
+from weaklink_processor.queue import framing
+from weaklink_processor.sources import load_config
+from weaklink_processor.wiring.analysing import analysis_settings
 from weaklink_service import Service, tables, wait_until
+
+SETTINGS = """
+analysis:
+  max_hops: 2
+  min_threshold: 0.1
+  flag_threshold: 0.95
+  namespaces: {/ops: {min_threshold: 0.2}}
+  rubrics: [memledger/2.0, {name: own, weights: {cycle: 1}, max_depth: 1}]
+  freshness: {stale_below: 0.9}
+"""
 
 
 def files(data_dir: Path) -> dict[str, list[str]]:
@@ -72,6 +88,23 @@ def test_a_moved_folder_is_served_after_it(tmp_path: Path) -> None:
     link.symlink_to(again)
     assert f"{len(before['spans'])}" in printed("sql", "SELECT count(*) FROM spans", "--data-dir", link)
     assert tables(again) == before
+
+
+def test_other_settings_change_no_row(tmp_path: Path) -> None:
+    """Whoever compacts need not know with which settings the numbers were made: they stay, and so do the views."""
+    file = tmp_path / "spans.binpb"
+    file.write_bytes(framing.join(workload(seed=5, requests=3)))
+    settings = tmp_path / "weaklink.yaml"
+    settings.write_text(SETTINGS)
+    config = load_config(settings, {}, {"--data-dir": str(tmp_path / "data")})
+    take(config, [file])
+    before = tables(tmp_path / "data")
+    moved = tmp_path / "elsewhere"
+    (tmp_path / "data").rename(moved)
+    printed("compact", "--data-dir", moved)
+    assert tables(moved) == before
+    with closing(State.open(moved / "state.duckdb")) as state:
+        assert state.changed_settings(analysis_settings(config)) == []
 
 
 def test_a_folder_without_an_analysis_is_left_alone(tmp_path: Path) -> None:

@@ -358,12 +358,16 @@ def _step(
 
 
 def compact(config: Config) -> None:
-    """Merge the lake's parts into as few as can be; the caller holds the data folder's lock."""
+    """Merge the lake's parts into as few as can be; the caller holds the data folder's lock.
+
+    With the settings that its numbers were made with: other ones are for a service to apply, or a replay.
+    """
     from weaklink_processor.analyst.requests import settle
     from weaklink_processor.analyst.state import State
 
     with open_queue(config) as queue, closing(State.open(config.data_dir / STATE_FILE)) as state:
-        with closing(_step(config, queue, state, analysis_settings(config))) as step:
+        settings = state.stored_settings() or analysis_settings(config)
+        with closing(_step(config, queue, state, settings)) as step:
             step.compact(_now(), whole=True)
         settle(queue)
 
