@@ -16,10 +16,11 @@ from e2e.forwarded import originals, verdicts
 from e2e.workload import workload
 from http_sink import HttpSink
 from scrape import scrape
-from shell import printed, weaklink
+from shell import printed, refused, weaklink
 from sink import OtlpSink, Sink
 from weaklink_processor import wiring
 from weaklink_processor.config import Config
+from weaklink_processor.queue import framing
 from weaklink_processor.queue.store import QueueStats
 from weaklink_service import SENT, Service, free_port, wait_until
 
@@ -232,7 +233,8 @@ def is_analysed(service: Service) -> bool:
 
 
 def test_one_that_is_taken_out_holds_nothing_back(tmp_path: Path, near: OtlpSink, far: HttpSink) -> None:
-    """What waited for it alone is let go; one that is added gets what still waits for another."""
+    """What waited for it alone is let go, by a service that says so, not by a replay that does not know of it; one that
+    is added gets what still waits for another."""
     near.stop()
     requests = workload(seed=65, requests=10)
     with serving(tmp_path / "data", near=over(near)) as service:
@@ -244,7 +246,13 @@ def test_one_that_is_taken_out_holds_nothing_back(tmp_path: Path, near: OtlpSink
         evaluations = made(service)
         wait_until(lambda: len(verdicts(far)) >= evaluations, "the verdicts")
     assert_once_each(far, requests, evaluations)
+    file = tmp_path / "more.binpb"
+    file.write_bytes(framing.join(workload(seed=66, requests=1)))
+    before = queue_of(service)[0]
+    assert "near, which these settings do not have" in refused("replay", file, "--data-dir", service.data_dir)
+    assert queue_of(service)[0] == before
     with serving(tmp_path / "data", far=over(far)) as service:
         wait_until(lambda: queue_of(service)[0].rows == 0, "nothing to wait")
+    assert "what waited for a destination that is not configured is let go" in service.log.read_text()
     assert set(queue_of(service)[0].consumers) == {"analyst", "forward:far", "evaluations:far"}
     assert_once_each(far, requests, evaluations)

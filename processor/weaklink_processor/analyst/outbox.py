@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+import structlog
+
 from weaklink_processor.analyst.feeds import NumbersOf, forward_feed, no_numbers, outbox_feed, outgoing_counter
 from weaklink_processor.analyst.following import Following
 from weaklink_processor.analyst.state import State
@@ -13,6 +15,8 @@ from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.worker import EmitWorker, Tell, as_spans
 from weaklink_processor.metrics import Tally
 from weaklink_processor.queue.store import QueueStore
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ class Outbox:
             queue.register(name)
         # Only now, so that what waited for these waits for the new ones.
         for name in set(queue.stats().consumers) - {*wanted, *others}:
+            if rows := queue.backlog(name).rows:
+                log.warning("what waited for a destination that is not configured is let go", consumer=name, rows=rows)
             queue.forget(name)
         self._workers = [each.worker(queue, state, tally) for each in self._destinations]
         self._counters = {

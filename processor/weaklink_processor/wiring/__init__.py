@@ -15,7 +15,7 @@ from weaklink_processor.config import Config, Http, ServerTls
 from weaklink_processor.errors import BrokenStore, UsageError
 from weaklink_processor.thrift import AS_A_SERVICE, Steps
 from weaklink_processor.wiring.analysing import analysis_settings, decoder, own_conventions
-from weaklink_processor.wiring.sending import built_destinations
+from weaklink_processor.wiring.sending import built_destinations, destinations
 
 if TYPE_CHECKING:
     import asyncio
@@ -255,17 +255,33 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
+def refuse_to_let_go(config: Config, queue: "QueueStore") -> None:
+    """Refuse settings without a destination for which rows wait, as who drains the queue with them lets go of these.
+
+    Raises:
+        UsageError: they are such.
+    """
+    for consumer in sorted(queue.stats().consumers.keys() - {ANALYST, *destinations(config)}):
+        if rows := queue.backlog(consumer).rows:
+            raise UsageError(
+                f"{rows:,} rows of {QUEUE_FILE} wait for {consumer}, which these settings do not have: "
+                "name those of the service with --config, or have it run meanwhile"
+            )
+
+
 def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps: Steps = AS_A_SERVICE) -> None:
     """Apply and evaluate all that is queued, then return; the caller holds the data folder's lock.
 
     `on_progress` hears of each step.
+
+    Raises:
+        UsageError: something waits for a destination that is not configured.
     """
-    with (
-        open_queue(config) as queue,
-        _analyst(config, queue, on_progress=on_progress, steps=steps) as (analyst, outbox),
-    ):
-        outbox.start()
-        analyst.drain()
+    with open_queue(config) as queue:
+        refuse_to_let_go(config, queue)
+        with _analyst(config, queue, on_progress=on_progress, steps=steps) as (analyst, outbox):
+            outbox.start()
+            analyst.drain()
 
 
 @contextmanager
