@@ -151,6 +151,16 @@ def test_check_says_whether_all_is_well(tmp_path: Path) -> None:
         assert weaklink("status", "--check", "--data-dir", tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(("seconds", "problems"), [(100, []), (400, ["the analyst is 4"])])
+def test_an_analyst_that_gets_nowhere_is_a_problem(tmp_path: Path, seconds: int, problems: list[str]) -> None:
+    """Senders do not notice before the queue is full; rows that have waited for five minutes are told of sooner."""
+    with wiring.open_queue(Config(data_dir=tmp_path)) as queue:
+        queue.append([TWO_SPANS], datetime.now(UTC) - timedelta(seconds=seconds))
+    with hold(tmp_path):
+        assert [str(one)[:16] for one in look(tmp_path)["problems"]] == problems  # type: ignore[attr-defined]
+        assert weaklink("status", "--check", "--data-dir", tmp_path).returncode == len(problems)
+
+
 def test_the_schema_is_stable(data_dir: Path) -> None:
     """Both ways to ask for JSON give the same keys, which are the documented ones."""
     with wiring.open_queue(Config(data_dir=data_dir)):

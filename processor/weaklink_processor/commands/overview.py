@@ -22,6 +22,8 @@ MOST_SET_ASIDE = 5
 SAMPLE_ROWS = 16
 """Queue rows that are opened to say how many spans wait; more than these are estimated from them."""
 NEARLY_FULL = 0.8
+LONG_SECONDS = 300.0
+"""What the analyst has not come to in this time, it may never come to."""
 _COUNTS = {
     "spans": "SELECT count(*) FROM spans",
     "traces": "SELECT count(DISTINCT trace_id) FROM spans",
@@ -123,7 +125,14 @@ def look(config: Config, now: datetime) -> Status:
         at=now.isoformat(timespec="milliseconds"),
         data_dir=str(config.data_dir.absolute()),
         running=running,
-        problems=list(_problems(running=running, fullness=fullness, destinations=destinations)),
+        problems=list(
+            _problems(
+                running=running,
+                fullness=fullness,
+                behind=lag.get(wiring.ANALYST, NO_LAG).seconds,
+                destinations=destinations,
+            )
+        ),
         queue_rows=stats.rows,
         queue_bytes=stats.bytes,
         queue_max_bytes=config.queue.max_bytes,
@@ -139,9 +148,11 @@ def look(config: Config, now: datetime) -> Status:
     )
 
 
-def _problems(*, running: bool, fullness: float, destinations: list[Destination]) -> Iterator[str]:
+def _problems(*, running: bool, fullness: float, behind: float, destinations: list[Destination]) -> Iterator[str]:
     if not running:
         yield "no service is running"
+    elif behind >= LONG_SECONDS:
+        yield f"the analyst is {behind:,.0f} s behind"
     if fullness >= NEARLY_FULL:
         yield f"the queue is {fullness:.0%} full"
     for one in destinations:
