@@ -193,9 +193,7 @@ def test_who_waits_is_not_written_again_with_every_step(tmp_path: Path) -> None:
     assert found[2][2] == found[1][2]
 
 
-def test_changed_settings_are_named_and_a_quiet_period_is_none(
-    tmp_path: Path,
-) -> None:
+def test_changed_settings_are_named_and_a_quiet_period_is_none(tmp_path: Path) -> None:
     """Nothing that is stored depends on how long a trace waits; what other settings change is computed anew."""
     process = Process(tmp_path, Settings(quiet_seconds=5))
     process.work(rows())

@@ -24,6 +24,7 @@ analysis:
   flag_threshold: 0.95
   namespaces: {/ops: {min_threshold: 0.2}}
   rubrics: [memledger/2.0, {name: own, weights: {cycle: 1}, max_depth: 1}]
+  attribution: {name: own/1, low: 0.3, unattributed: 0.8}
   freshness: {stale_below: 0.9}
 """
 
@@ -105,6 +106,7 @@ def test_other_settings_change_no_row(tmp_path: Path) -> None:
     assert tables(moved) == before
     with closing(State.open(moved / "state.duckdb")) as state:
         assert state.changed_settings(analysis_settings(config)) == []
+        assert state.stored_settings() == analysis_settings(config)
 
 
 def test_a_folder_without_an_analysis_is_left_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from weaklink_analysis.mai.attribution import Attribution
 from weaklink_analysis.mai.rubrics import Rubric, RubricError
 from weaklink_analysis.operations import Settings
 from weaklink_analysis.scoring import Scoring
@@ -217,7 +218,8 @@ def _settings(text: str) -> Settings | None:
     try:
         thresholds = {of: {name: tuple(pair) for name, pair in stored[of].items()} for of in ("namespaces", "services")}
         rubrics = tuple(Rubric(**rubric) for rubric in stored["rubrics"])
-        made = Settings(**stored | thresholds | {"rubrics": rubrics, "scoring": Scoring(**stored["scoring"])})
+        numbers = {"attribution": Attribution(**stored["attribution"]), "scoring": Scoring(**stored["scoring"])}
+        made = Settings(**stored | thresholds | numbers | {"rubrics": rubrics})
     except (KeyError, TypeError, RubricError):
         return None
     return made if _text(made) == text else None
