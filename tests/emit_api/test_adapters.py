@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memledger import SemanticRecord
+from memledger.strategies.policies import ConflictResolution, ConflictResolverStrategy
 from opentelemetry.trace import StatusCode
 
 import memory_systems
@@ -123,6 +125,68 @@ def test_memledger_is_told(told: Told, tmp_path: Path) -> None:
     with told.analysis() as analysis:
         assert analysis.memories()[fix]["effective_confidence"] == 0.3
         assert {row["convention"] for row in analysis.view("memory_operations")} == {"genai"}
+
+
+def test_memledger_is_told_however_it_is_called(told: Told, tmp_path: Path) -> None:
+    """Arguments by their names, records as a whole, what `ingest` adds and what a hybrid search finds are told, too."""
+    guard._told.clear()
+
+    async def work() -> tuple[str, str, str]:
+        async with await memory_systems.a_ledger(tmp_path) as plain:
+            ledger = emit.wrap_memledger(plain, emitter=told.emitter, content=True)
+            note = await ledger.add(content="the pool", namespace="/ops", confidence=0.3)
+            whole = await ledger.add_record(SemanticRecord(content="raise it", confidence=0.8, derived_from=[note]))
+            text = "I learned that the database needs more connections."
+            (taken,) = (await ledger.ingest(text, agent_id="triage", strategy="deterministic"))["memory_ids"]
+            found = await ledger.search_hybrid(query="the pool", namespace="/ops")
+            assert [record.id for record in found.records] == [note]
+            assert (await ledger.get(record_id=note)).id == note
+            assert await ledger.delete(record_id=note) is True
+            return note, whole, taken
+
+    note, whole, taken = asyncio.run(work())
+    assert [(operation, [each["id"] for each in records]) for _, operation, records in operations(told)] == [
+        ("create_memory", [note]),
+        ("create_memory", [whole]),
+        ("create_memory", [taken]),
+        ("search_memory", [note]),
+        ("search_memory", [note]),
+        ("delete_memory", [note]),
+    ]
+    with told.analysis() as analysis:
+        memories = analysis.memories()
+    assert memories[whole]["effective_confidence"] == 0.3
+    assert (memories[taken]["declared_confidence"], memories[taken]["agent_id"]) == (0.6, "triage")
+    assert guard._told == set()
+
+
+def test_what_memledger_refuses_writes_nothing(told: Told, tmp_path: Path) -> None:
+    """A guess keeps its confidence where the resolver of conflicts gives it back for what was to be written."""
+
+    class Refusing(ConflictResolverStrategy):  # type: ignore[misc]  # memledger has no types
+        async def resolve(self, *_: object, **__: object) -> ConflictResolution:
+            return ConflictResolution(action="reject_new", reason="known")
+
+    async def work() -> str:
+        async with await memory_systems.a_ledger(tmp_path) as plain:
+            ledger = emit.wrap_memledger(plain, emitter=told.emitter)
+            note = str(await ledger.add("the pool", namespace="/ops", confidence=0.3))
+            there = await plain.get(note)
+            there.score = 1.0
+
+            async def nearest(*_: object, **__: object) -> list[object]:
+                return [there]
+
+            plain._backend.search_vector = nearest  # Python's SQLite may be without sqlite-vec
+            plain._strategies.conflict_resolver = Refusing()
+            assert await ledger.add("the pool", namespace="/ops", confidence=0.95) == note
+            return note
+
+    note = asyncio.run(work())
+    with told.analysis() as analysis:
+        (memory,) = analysis.view("memories")
+        assert (memory["memory_id"], memory["version"], memory["declared_confidence"]) == (note, 1, 0.3)
+        assert len(analysis.view("memory_operations")) == 1
 
 
 def test_langgraph_is_told(told: Told) -> None:

@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MethodType
 from typing import Any, NamedTuple, TypeVar
 
 from weaklink_analysis.emit.emitter import Emitter
@@ -27,9 +28,11 @@ class Wrapper:
     Special methods do not: `async with` and the like are for what is wrapped.
     """
 
-    def __init__(self, wrapped: object, methods: Mapping[str, object]) -> None:
+    def __init__(self, wrapped: object, methods: Mapping[str, object], through: Iterable[str]) -> None:
         object.__setattr__(self, "_weaklink_wrapped", wrapped)
         self.__dict__.update(methods)
+        own = type(wrapped)
+        self.__dict__.update({name: MethodType(getattr(own, name), self) for name in through if hasattr(own, name)})
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -52,15 +55,25 @@ class Wrapper:
         return repr(self._weaklink_wrapped)
 
 
-def wrapped(thing: T, system: str, tellings: Mapping[str, Telling], emitter: Emitter, store: str | None) -> T:
-    """Wrap those of its methods that are listed; the thing itself, if that cannot be done."""
+def wrapped(  # noqa: PLR0917
+    thing: T,
+    system: str,
+    tellings: Mapping[str, Telling],
+    emitter: Emitter,
+    store: str | None,
+    through: Iterable[str] = (),
+) -> T:
+    """Wrap those of its methods that are listed; the thing itself, if that cannot be done.
+
+    Methods that are to go `through` call those: they run on the wrapper, so that what they do is told.
+    """
     try:
         methods = {
             name: _told(getattr(thing, name), f"{telling.operation or name} {system}", telling, emitter, store)
             for name, telling in tellings.items()
             if hasattr(thing, name)
         }
-        return Wrapper(thing, methods)  # type: ignore[return-value]
+        return Wrapper(thing, methods, through)  # type: ignore[return-value]
     except Exception as error:  # noqa: BLE001
         swallow(f"{system} could not be wrapped", error)
         return thing
