@@ -305,6 +305,7 @@ def test_async_mem0_is_told(told: Told, tmp_path: Path, monkeypatch: pytest.Monk
         result = await memory.add("the pool", user_id="u", metadata={"confidence": 0.3}, infer=False)
         assert await memory.get_all(filters={"user_id": "u"}) == await plain.get_all(filters={"user_id": "u"})
         assert (await memory.search("the pool", filters={"user_id": "u"}))["results"]
+        await memory.update(result["results"][0]["id"], text="the pool is small")
         await memory.delete_all(user_id="u")
         return str(result["results"][0]["id"])
 
@@ -316,6 +317,7 @@ def test_async_mem0_is_told(told: Told, tmp_path: Path, monkeypatch: pytest.Monk
         ("add mem0", "upsert_memory", [known]),
         ("search_memory mem0", "search_memory", [known]),
         ("search_memory mem0", "search_memory", [known]),
+        ("update_memory mem0", "update_memory", [{"id": note, "content": "the pool is small"}]),
         ("delete_memory mem0", "delete_memory", []),
     ]
     assert (told.spans()[2].attributes or {})["gen_ai.memory.query.text"] == "the pool"

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -138,6 +140,32 @@ def test_links_lead_to_the_span_that_wrote_a_memory(told: Told) -> None:
             (child.context.span_id, {"memory.link": "relied_on", "memory.id": "m2"}),
         ],
     }
+
+
+def test_a_record_stands_for_its_id(told: Told) -> None:
+    """Parents and what a decision relied on may be the records that were found, one or several."""
+    note, fix = emit.record("note-7", confidence=0.3), emit.record("fix-42", confidence=0.85, derived_from="note-7")
+    told.emitter.wrote("m1", derived_from=note)
+    with told.emitter.memory_write("m2", operation="update_memory", derived_from=[note, "m1"], supersedes=fix):
+        pass
+    with told.emitter.decision(relied_on=[note, "m1"]) as decision:
+        decision.relied_on(fix)
+    assert records(told, "create_memory") == [{"id": "m1", "metadata": {"derived_from": ["note-7"]}}]
+    metadata = {"derived_from": ["note-7", "m1"], "supersedes": ["fix-42"]}
+    assert records(told, "update_memory") == [{"id": "m2", "metadata": metadata}]
+    assert told.attributes("decide")["memory.relied_on"] == ("note-7", "m1", "fix-42")
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.float16, np.array])
+def test_numbers_of_numpy_are_numbers(told: Told, number: Callable[[float], float]) -> None:
+    """What a model computes has types of its own: a confidence is that number, and a hedge mark is one."""
+    confidence = number(0.25)
+    told.emitter.wrote("m1", confidence=confidence, hedged=confidence < 0.5, derived_from=np.array(["m0"]))
+    metadata = {"confidence": 0.25, "hedged": True, "derived_from": ["m0"]}
+    assert records(told, "create_memory") == [{"id": "m1", "metadata": metadata}]
+    with told.analysis() as analysis:
+        memory = analysis.memories()["m1"]
+    assert (memory["declared_confidence"], memory["hedged"]) == (0.25, True)
 
 
 def test_only_so_many_writes_are_known(told: Told) -> None:

@@ -7,10 +7,8 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer, TracerProvider, get
 
 from weaklink_analysis.emit.known import KnownSpans
 from weaklink_analysis.emit.operations import AgentRun, Decision, MemorySpan, MemoryWrite
-from weaklink_analysis.emit.records import Provenance, Record
+from weaklink_analysis.emit.records import Provenance, Records
 from weaklink_analysis.emit.scope import Scope
-
-Records = str | Record | Iterable[str | Record]
 
 
 class Emitter:
@@ -65,10 +63,8 @@ class Emitter:
         """Delete memories inside of this."""
         return MemorySpan(self, "delete_memory", store, memory_ids)
 
-    def decision(
-        self, name: str = "decide", *, relied_on: str | Iterable[str] = (), store: str | None = None
-    ) -> Decision:
-        """Decide inside of this, and write what was decided; `relied_on` are ids of memories."""
+    def decision(self, name: str = "decide", *, relied_on: Records = (), store: str | None = None) -> Decision:
+        """Decide inside of this, and write what was decided; `relied_on` are memories."""
         return Decision(self, name, relied_on, store)
 
     def wrote(
@@ -91,7 +87,7 @@ class Emitter:
         """Say that memories were deleted just now."""
         MemorySpan(self, "delete_memory", store, memory_ids).emit()
 
-    def decided(self, relied_on: str | Iterable[str], *, name: str = "decide", store: str | None = None) -> None:
+    def decided(self, relied_on: Records, *, name: str = "decide", store: str | None = None) -> None:
         """Say that a decision was made just now, and which memories it relied on."""
         Decision(self, name, relied_on, store).emit()
 

@@ -9,6 +9,7 @@ from opentelemetry.trace import Link, Span, set_span_in_context
 from weaklink_analysis.emit.records import (
     Provenance,
     Record,
+    Records,
     as_json,
     as_records,
     as_text,
@@ -71,7 +72,7 @@ class MemorySpan(SafeSpan):
         self.query = query
         self._sent: Sequence[Record] = ()
 
-    def found(self, records: str | Record | Iterable[str | Record]) -> None:
+    def found(self, records: Records) -> None:
         """Say what was found: ids, or records with what is known of their provenance."""
         self._records.append(records)
 
@@ -146,13 +147,13 @@ class Decision(SafeSpan):
 
     __slots__ = ("_relied", "_sent", "_store", "_title")
 
-    def __init__(self, emitter: Emits, name: str, relied_on: str | Iterable[str], store: str | None) -> None:
+    def __init__(self, emitter: Emits, name: str, relied_on: Records, store: str | None) -> None:
         super().__init__(emitter)
         self._title, self._store = name, store
         self._relied: list[object] = [relied_on]
         self._sent: Sequence[str] = ()
 
-    def relied_on(self, *memories: str) -> None:
+    def relied_on(self, *memories: str | Record) -> None:
         """Name memories that it relied on."""
         self._relied.extend(memories)
 
@@ -190,5 +191,5 @@ def _links_to(memories: Iterable[str], kind: str, emitter: Emits, store: str | N
     for memory in dict.fromkeys(memories):
         span = emitter.known.find(store, memory)
         if span is not None:
-            links.append(Link(span, {"memory.link": kind, "memory.id": memory}))
+            links.append(Link(span, {"memory.link": kind, "memory.id": as_text(memory)}))
     return links

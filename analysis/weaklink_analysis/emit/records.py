@@ -10,6 +10,8 @@ from weaklink_analysis.emit.scope import Scope
 
 Record = Mapping[str, object]
 """Has `id`; may have `content`, `score`, `metadata`. Provenance is in `metadata`, or beside it."""
+Records = str | Record | Iterable[str | Record]
+"""One or many, as ids or as records."""
 
 _MAX_DEPTH = 6  # of values that JSON has no form for: they may contain themselves
 # What contains itself ends in a RecursionError, which is as good.
@@ -23,10 +25,10 @@ class Provenance(TypedDict, total=False):
     """How sure the author is, 0 to 1."""
     hedged: bool | None
     """Marked as a guess."""
-    derived_from: str | Iterable[str] | None
-    """Ids of the memories that it was made from."""
-    supersedes: str | Iterable[str] | None
-    """Ids of the memories that it replaces."""
+    derived_from: Records | None
+    """The memories that it was made from."""
+    supersedes: Records | None
+    """The memories that it replaces."""
     created_by: str | None
     """Who wrote it; of a write, by default the agent of the run."""
     session_id: str | None
@@ -90,16 +92,20 @@ def signed(made: Record, scope: Scope) -> Record:
 
 
 def ids(value: object) -> list[str]:
-    """Return one id or many as a list."""
+    """Return one id or many as a list; a record stands for its id."""
     if isinstance(value, str):
         return [value] if value else []
     try:
-        if type(value) is list or isinstance(value, Iterable):
-            return [each if isinstance(each, str) else str(each) for each in value]
-        return [] if value is None else [str(value)]
+        if type(value) is list or (isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)):
+            return [each if isinstance(each, str) else _id(each) for each in value]
+        return [] if value is None else [_id(value)]
     except Exception as error:  # noqa: BLE001
         swallow("ids could not be read", error)
         return []
+
+
+def _id(named: object) -> str:
+    return str(named.get("id", named) if isinstance(named, Mapping) else named)
 
 
 def as_json(value: object) -> str:
@@ -123,11 +129,22 @@ def _plain(value: object, depth: int = 0) -> object:
         return value
     if isinstance(value, float) and isfinite(value):
         return value
+    if (item := _scalar(value)) is not None:
+        return item
     if depth < _MAX_DEPTH:
         for kind, plain in _CONTAINERS.items():
             if isinstance(value, kind):
                 return plain(value, depth + 1)
     return _said(value)
+
+
+def _scalar(value: object) -> bool | int | float | None:
+    """The number or truth that NumPy, PyTorch and the like have in a type of their own."""
+    try:
+        item = value.item()  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001 - it is none of these
+        return None
+    return item if isinstance(item, bool | int) or (isinstance(item, float) and isfinite(item)) else None
 
 
 def _said(value: object) -> str | None:

@@ -60,12 +60,15 @@ def _updated(  # noqa: PLR0917
     span: MemorySpan,
     result: object,
     memory_id: str,
-    data: object = None,
+    text: object = None,
     metadata: Mapping[str, object] | None = None,
+    *_: object,
+    data: object = None,
     **__: object,
 ) -> None:
     del result
-    span.found(_record({"id": memory_id, "memory": data, "metadata": metadata}, content))
+    said = data if text is None else text  # its older name and its newer one
+    span.found(_record({"id": memory_id, "memory": said, "metadata": metadata}, content))
 
 
 def _searched(content: bool, span: MemorySpan, result: object, query: object, *_: object, **__: object) -> None:  # noqa: FBT001
