@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, StatusCode, TraceFlags, Tracer
 
 from emitted import Told
@@ -176,6 +176,36 @@ def test_odd_arguments_raise_nothing(odd: object) -> None:
         with emitter.memory_read(odd) as read:  # type: ignore[arg-type]
             read.found(odd)  # type: ignore[arg-type]
     encode_spans(told.spans()).SerializeToString()
+
+
+def limited(length: int) -> Told:
+    told = Told()
+    told.provider._span_limits = SpanLimits(max_span_attribute_length=length)
+    return told
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_limit_on_attributes_costs_contents_first(caplog: pytest.LogCaptureFixture) -> None:
+    """A record that the SDK would cut in two goes without its content, at once or from inside a span."""
+    told = limited(100)
+    told.emitter.wrote("m0", "]" * 200, confidence=0.3)
+    with told.emitter.memory_write("m1", "long " * 50, confidence=0.8, derived_from="m0"):
+        pass
+    told.emitter.found(emit.record("m0", "fits", confidence=0.3))
+    with told.analysis() as analysis:
+        known = {
+            row["memory_id"]: (row["effective_confidence"], row["read_count"]) for row in analysis.view("memories")
+        }
+    assert known == {"m0": (0.3, 1), "m1": (0.3, 0)}
+    assert json.loads(str(told.attributes("search_memory")["gen_ai.memory.records"]))[0]["content"] == "fits"
+    assert [one for one in caplog.records if one.name == "weaklink_analysis.emit"] == []
+
+
+def test_a_limit_that_records_do_not_fit_in_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Half a record names none, so it is a warning."""
+    told = limited(20)
+    told.emitter.wrote("m0", confidence=0.3, created_by="triage")
+    assert "records were cut in two: ValueError: the limit on the length of span attributes is too low" in caplog.text
 
 
 VALUES = st.recursive(

@@ -6,6 +6,7 @@ from itertools import chain
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, set_span_in_context
 
+from weaklink_analysis.emit.guard import swallow
 from weaklink_analysis.emit.records import (
     Provenance,
     Record,
@@ -22,6 +23,7 @@ from weaklink_analysis.emit.scope import Scope, current_scope, with_scope
 from weaklink_analysis.emit.spans import Emits, SafeSpan, Value
 
 WRITES = frozenset({"create_memory", "update_memory", "upsert_memory"})
+_RECORDS = "gen_ai.memory.records"
 
 
 class AgentRun(SafeSpan):
@@ -53,7 +55,7 @@ class AgentRun(SafeSpan):
 class MemorySpan(SafeSpan):
     """An operation on memory records."""
 
-    __slots__ = ("_records", "_sent", "operation", "query", "store", "title")
+    __slots__ = ("_records", "_sent", "_text", "operation", "query", "store", "title")
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class MemorySpan(SafeSpan):
         self._records: list[object] = [records]
         self.query = query
         self._sent: Sequence[Record] = ()
+        self._text = ""
 
     def found(self, records: Records) -> None:
         """Say what was found: ids, or records with what is known of their provenance."""
@@ -89,7 +92,7 @@ class MemorySpan(SafeSpan):
         self._sent = sent = self._told(scope)
         attributes: dict[str, Value] = {"gen_ai.operation.name": self.operation}
         if sent:
-            attributes["gen_ai.memory.records"] = as_json(sent)
+            attributes[_RECORDS] = self._text = as_json(sent)
         if self.operation == "search_memory":
             attributes["gen_ai.memory.record.count"] = len(sent)
         if self.query is not None:
@@ -98,6 +101,20 @@ class MemorySpan(SafeSpan):
 
     def _all(self) -> Mapping[str, Value]:
         return self._last()
+
+    def _fit(self, span: Span) -> None:
+        """Half a JSON array names no record: contents are left out where there is no room for them."""
+        if self._is_cut(span):
+            self._text = as_json(
+                [{key: value for key, value in each.items() if key != "content"} for each in self._sent]
+            )
+            span.set_attribute(_RECORDS, self._text)
+            if self._is_cut(span):
+                swallow("records were cut in two", ValueError("the limit on the length of span attributes is too low"))
+
+    def _is_cut(self, span: Span) -> bool:
+        kept = getattr(span, "attributes", None)
+        return kept is not None and kept.get(_RECORDS, self._text) != self._text
 
     def _told(self, scope: Scope) -> Sequence[Record]:
         records = [*chain.from_iterable(map(as_records, self._records))]

@@ -65,6 +65,9 @@ class SafeSpan(ABC):
     def _links(self) -> Sequence[Link]:
         return ()
 
+    def _fit(self, span: Span) -> None:  # noqa: B027 - most attributes are short
+        """Called when all attributes are set and the span has not ended: the SDK may have cut them."""
+
     def _context(self, span: Span) -> Context:
         """The context of what runs inside."""
         return set_span_in_context(span)
@@ -114,6 +117,7 @@ class SafeSpan(ABC):
         try:
             if self._emitter.is_on:
                 span = self._start(self._all(), self._links())
+                self._fit(span)
                 span.end()
                 self._done(span)
         except Exception as error:  # noqa: BLE001
@@ -128,6 +132,7 @@ class SafeSpan(ABC):
         if error is not None and failed:
             _mark(span, error)
         span.set_attributes(self._last())
+        self._fit(span)
         for link in self._links():
             span.add_link(link.context, link.attributes)
         if not failed:
