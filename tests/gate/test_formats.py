@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -84,6 +85,38 @@ def test_sarif_tells_the_chain() -> None:
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     names = [step["location"]["logicalLocations"][0]["name"] for step in steps]
     assert (names, steps[-1]["importance"]) == (["action-1", "diagnosis-1", "triage-1"], "essential")
+
+
+@every
+@pytest.mark.parametrize(
+    ("judged", "uri"),
+    [("tests/a trace.jsonl", "tests/a%20trace.jsonl"), ("/elsewhere/t.jsonl", "file:///elsewhere/t.jsonl")],
+)
+def test_sarif_results_are_in_a_file(verdict: Verdict, judged: str, uri: str) -> None:
+    """GitHub takes no result, and no step of a code flow, without a file and a line: it is what was judged.
+
+    Its own hash of that line would make one alert of them all, so each kind of failure brings another.
+    """
+    told = json.loads(as_sarif.render(verdict, Path(judged)))
+    results = told["runs"][0]["results"]
+    hashes = {result["partialFingerprints"]["primaryLocationLineHash"] for result in results}
+    assert len(hashes) == len({result["partialFingerprints"]["weaklink/v1"] for result in results})
+    steps = [step["location"] for result in results for step in steps_of(result)]
+    for location in [*(result["locations"][0] for result in results), *steps]:
+        assert location["physicalLocation"] == {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+    jsonschema.validate(told, json.loads(sarif_schema()))
+
+
+def steps_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for flow in result.get("codeFlows", ()) for step in flow["threadFlows"][0]["locations"]]
+
+
+def test_sarif_tells_a_broken_rule() -> None:
+    """Where no score is too low and the gate fails all the same, the rules that are not held are the results."""
+    verdict = STORIES.verdict("well", Rules(min_traces=9))
+    assert (verdict.passed, list(verdict.failures)) == (False, [])
+    (told,) = json.loads(as_sarif.render(verdict))["runs"]
+    assert [result["message"]["text"] for result in told["results"]] == list(verdict.breaches)
 
 
 @every

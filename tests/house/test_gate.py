@@ -318,6 +318,15 @@ def test_a_baseline_from_run_to_run(folder: Path, tmp_path: Path) -> None:
     assert code(*after, "--baseline", baseline, "--tolerance", "0.4") == 0
 
 
+def test_sarif_names_the_file_that_was_judged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the repository knows it; of several the first, and of a data folder its catalogue."""
+    monkeypatch.chdir(folder)
+    for given, uri in (("bad.binpb", "worse.binpb"), "bad.binpb"), (("--data-dir", "data"), "data/weaklink.duckdb"):
+        (run,) = json.loads(gate(*given, "--format", "sarif").stdout)["runs"]
+        places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+        assert {place["artifactLocation"]["uri"] for place in places} == {uri}
+
+
 def test_output_is_a_file_and_a_line(folder: Path, tmp_path: Path) -> None:
     """Each format goes whole to the file; the last line is printed."""
     for form in ("table", "json", "junit", "github", "sarif"):

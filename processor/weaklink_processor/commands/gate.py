@@ -24,6 +24,7 @@ from weaklink_processor.commands.options import FRACTION, MOMENT, PATH, with_con
 from weaklink_processor.commands.progress import progress_bar
 from weaklink_processor.config import Config
 from weaklink_processor.errors import UsageError
+from weaklink_processor.wiring import CATALOGUE_FILE
 from weaklink_processor.wiring.analysing import attribution, gate_rubric
 
 PASSED, FAILED, EMPTY = 0, 1, 3
@@ -87,7 +88,7 @@ def gate(config: Config, files: tuple[Path, ...], form: str, output: Path | None
         raise UsageError(str(error)) from error
     if given["write_baseline"] and not verdict.is_empty:  # one without entries lets all pass
         write_baseline(given["write_baseline"], verdict)
-    _tell(verdict, form, output)
+    _tell(verdict, form, output, files[0] if files else config.data_dir / CATALOGUE_FILE)
     if waiting:
         click.echo(f"not judged yet, since their quiet period is not over: {waiting:,} traces", err=True)
     sys.exit(EMPTY if verdict.is_empty else PASSED if verdict.passed else FAILED)
@@ -116,8 +117,8 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     return Selection(given["service"], given["environment"], since, until, given["session"], given["trace_ids"])
 
 
-def _tell(verdict: Verdict, form: str, output: Path | None) -> None:
-    text = _rendered(verdict, form, terminal=output is None and sys.stdout.isatty())
+def _tell(verdict: Verdict, form: str, output: Path | None, judged: Path) -> None:
+    text = _rendered(verdict, form, judged, terminal=output is None and sys.stdout.isatty())
     if output:
         write_whole(output, text)
         click.echo(conclusion(verdict))
@@ -139,7 +140,7 @@ def _summarise(verdict: Verdict, summary: Path) -> None:
         click.echo(f"GITHUB_STEP_SUMMARY: {str(summary)!r}: {error.strerror}; the summary is not written", err=True)
 
 
-def _rendered(verdict: Verdict, form: str, *, terminal: bool) -> str:
+def _rendered(verdict: Verdict, form: str, judged: Path, *, terminal: bool) -> str:
     """Only the form that is asked for is imported: that of people takes longer than all the rest."""
     if form == "table":
         from weaklink_processor.commands.gate_formats import as_table  # noqa: PLC0415
@@ -147,5 +148,6 @@ def _rendered(verdict: Verdict, form: str, *, terminal: bool) -> str:
         return as_table.render(verdict, terminal=terminal)
     from weaklink_processor.commands.gate_formats import as_github, as_json, as_junit, as_sarif  # noqa: PLC0415
 
-    forms = {"json": as_json.render, "junit": as_junit.render, "github": as_github.render, "sarif": as_sarif.render}
-    return forms[form](verdict)
+    if form == "sarif":
+        return as_sarif.render(verdict, judged)
+    return {"json": as_json.render, "junit": as_junit.render, "github": as_github.render}[form](verdict)
