@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from weaklink_processor.commands.interrupts import stopped_a_query
 from weaklink_processor.errors import WeaklinkError
 
 COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "gate", "status", "compact", "receiver", "analyst")
@@ -71,7 +72,9 @@ class _Weaklink(click.Group):
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
             raise _Failure(f"{where}{error.strerror or error}") from error
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and not stopped_a_query(error):
+                raise
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
 

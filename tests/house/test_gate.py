@@ -361,6 +361,19 @@ def test_a_summary_that_cannot_be_written_changes_no_verdict(
         assert re.fullmatch(r"GITHUB_STEP_SUMMARY: '.*/summary.md': No such file.*\n", done.stderr)
 
 
+@pytest.mark.parametrize("command", ["gate", "doctor"])
+def test_a_job_that_is_ended_leaves_nothing_behind(command: str, tmp_path: Path) -> None:
+    """SIGTERM amid a file ends it at once, and its temporary folder is gone."""
+    with subprocess.Popen(
+        [*PROGRAM, command, "-"], stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as process:
+        while not [*tmp_path.glob("weaklink-*/data")]:
+            assert process.poll() is None
+        process.terminate()
+        assert process.wait(30) == 143
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_terminal_sees_a_bar(folder: Path) -> None:
     """While files are read and analysed, on standard error; what is printed is not mixed with it."""
     ours, theirs = pty.openpty()

@@ -1,5 +1,7 @@
 """The catalogue that a command looks at: that of the data folder, or of files that are analysed for it alone."""
 
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,14 +12,39 @@ import duckdb
 from click.core import ParameterSource
 
 from weaklink_processor import wiring
+from weaklink_processor.commands.interrupts import stopped_a_query
 from weaklink_processor.commands.progress import Progress, unseen
 from weaklink_processor.config import Config
 from weaklink_processor.config.forwarding import Forward
 from weaklink_processor.errors import UsageError
 
+TERMINATED = 128 + signal.SIGTERM
+"""What shells have for a program that SIGTERM ended."""
+
 
 class NoSpans(UsageError):
     """The files can be read, and hold nothing."""
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM, with which CI ends a job, clear up: the exit code is that of a program that does not hear it."""
+    ended = False
+
+    def end(*_: object) -> None:
+        nonlocal ended
+        ended = True
+        sys.exit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except RuntimeError as error:
+        if ended and stopped_a_query(error):
+            sys.exit(TERMINATED)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -39,7 +66,7 @@ def catalogue_of(
         raise UsageError(f"--data-dir: {str(config.data_dir)!r}: expected it or files, and not both")
     from weaklink_processor.commands.replay import take  # noqa: PLC0415 - what reads a data folder needs none of it
 
-    with tempfile.TemporaryDirectory(prefix="weaklink-") as folder:
+    with _ended_in_order(), tempfile.TemporaryDirectory(prefix="weaklink-") as folder:
         aside = config.model_copy(update={"data_dir": Path(folder) / "data", "forward": Forward()})
         tally = take(aside, files, progress, thrifty=True)
         if not tally.spans:

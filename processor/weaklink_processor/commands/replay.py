@@ -12,6 +12,7 @@ from typing import IO
 import click
 
 from weaklink_processor import log, wiring
+from weaklink_processor.commands.interrupts import put_off
 from weaklink_processor.commands.options import PATH, with_config
 from weaklink_processor.commands.progress import Progress, unseen
 from weaklink_processor.config import Config
@@ -153,6 +154,16 @@ def _catch_up(
         while (done := queue.progress(wiring.ANALYST)) < last:
             tell(done)
             if lock.acquire():
-                wiring.drain(config, lambda: tell(queue.progress(wiring.ANALYST)), steps)
+                _drain(config, lambda: tell(queue.progress(wiring.ANALYST)), steps)
                 return
             time.sleep(_POLL_SECONDS)
+
+
+def _drain(config: Config, tell: Callable[[], None], steps: Steps) -> None:
+    with put_off() as heed:
+
+        def told() -> None:
+            heed()
+            tell()
+
+        wiring.drain(config, told, steps)

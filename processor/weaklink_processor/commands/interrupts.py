@@ -1,0 +1,39 @@
+"""Ctrl-C and SIGTERM amid a query: DuckDB makes a RuntimeError of what their handler raises."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def put_off() -> Iterator[Callable[[], None]]:
+    """Yield what heeds a signal that has come, to be called where no query is at work; else it is heeded at the end.
+
+    An analysis that a signal stops would take it for a fault of its rows, and set them aside.
+    """
+    before = {number: handler for number in _NUMBERS if callable(handler := signal.getsignal(number))}
+    come: list[int] = []
+
+    def heed() -> None:
+        if come:
+            restore()
+            signal.raise_signal(come.pop())
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in before:
+        signal.signal(number, lambda got, _: come.append(got))
+    try:
+        yield heed
+    finally:
+        restore()
+    heed()
+
+
+def stopped_a_query(error: RuntimeError) -> bool:
+    """Whether this is what DuckDB made of a signal."""
+    return str(error) == "Query interrupted"

@@ -1,0 +1,68 @@
+"""Ctrl-C and SIGTERM while DuckDB is at work."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from covered import file_of
+from gate.told import cascade
+from shell import printed
+
+AMID = """
+import os, signal, threading
+from unittest.mock import patch
+from weaklink_analysis.engine import Engine
+from weaklink_analysis.gate.judging import judge
+from weaklink_processor.cli import main
+
+absorb, done = Engine.absorb, []
+
+def stopped(execute):
+    if not done:
+        done.append(threading.Timer(0.2, os.kill, (os.getpid(), signal.{number})).start())
+        execute("SELECT sum(hash(a)) FROM range(150_000_000) AS r(a)")
+
+def absorbing(engine):
+    stopped(engine._db.execute)
+    absorb(engine)
+
+def judging(catalogue, *others):
+    stopped(catalogue.execute)
+    return judge(catalogue, *others)
+
+with patch({place!r}, {place_taker}):
+    main()
+"""
+ABSORB = "weaklink_analysis.engine.Engine.absorb", "absorbing"
+JUDGE = "weaklink_processor.commands.gate.judge", "judging"
+
+
+def stopped(place: tuple[str, str], number: str, *arguments: str | Path) -> tuple[int, str]:
+    """Run a command that gets a signal amid a query at this place; its exit code and stderr."""
+    program = AMID.format(place=place[0], place_taker=place[1], number=number)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_ctrl_c_is_no_fault_of_the_spans(tmp_path: Path) -> None:
+    """What a replay was at when it was stopped is analysed by the next command, and nothing is set aside."""
+    file = file_of(tmp_path / "spans.binpb", cascade())
+    code, said = stopped(ABSORB, "SIGINT", "replay", file, "--data-dir", tmp_path / "data")
+    assert (code, said) == (130, "Aborted!\n")
+    printed("replay", file, "--data-dir", tmp_path / "data")
+    found = printed(
+        "sql", "SELECT memory_id FROM memories ORDER BY ALL", "--data-dir", tmp_path / "data", "--format", "csv"
+    )
+    assert found.split() == ["memory_id", "action-1", "diagnosis-1", "triage-1"]
+
+
+@pytest.mark.parametrize("place", [ABSORB, JUDGE], ids=["analysing", "judging"])
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_gate_that_is_stopped_gives_no_verdict(
+    place: tuple[str, str], number: str, code: int, tmp_path: Path
+) -> None:
+    """The exit code is that of the signal, wherever in a query it comes: 1 would say that the gate failed."""
+    ended, said = stopped(place, number, "gate", file_of(tmp_path / "spans.binpb", cascade()))
+    assert (ended, said) == (code, "Aborted!\n" if number == "SIGINT" else "")
