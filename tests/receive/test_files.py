@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
@@ -39,6 +39,13 @@ def as_json(message: ExportTraceServiceRequest, indent: int | None = None) -> by
 
 
 LINES = b"".join(as_json(each) + b"\n" for each in REQUESTS)
+
+
+def as_the_collector(messages: Iterable[bytes]) -> bytes:
+    """Of its file exporter: exportMessageAsBuffer in file_writer.go."""
+    return b"".join(len(message).to_bytes(4, "big") + message for message in messages)
+
+
 FORMS = {
     "JSON lines": (LINES, PAYLOADS),
     "JSON lines with blank ones": (b"\n\r\n" + LINES.replace(b"\n", b"\r\n\n  \n"), PAYLOADS),
@@ -49,6 +56,9 @@ FORMS = {
     "no span in it": (b"{}\n", [b""]),
     "protobuf": (framing.join(PAYLOADS), PAYLOADS),
     "empty messages": (framing.join([b"", PAYLOADS[0], b""]), [b"", PAYLOADS[0], b""]),
+    "the Collector's protobuf": (as_the_collector(PAYLOADS), PAYLOADS),
+    "the Collector's protobuf, compressed": (as_the_collector(map(zstandard.compress, PAYLOADS)), PAYLOADS),
+    "the Collector's JSON, compressed": (as_the_collector(map(zstandard.compress, map(as_json, REQUESTS))), PAYLOADS),
     "nothing": (b"", []),
 }
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -118,7 +128,17 @@ GARBLED = LINES.splitlines(keepends=True)
 BINARY = framing.join(PAYLOADS)
 SECOND = len(framing.join(PAYLOADS[:1]))
 FAULTS = {
-    "text": (b"hello there", "stream: byte 0: cut short: 10 bytes of a message of 104"),
+    "text": (b"hello there", "stream: neither OTLP JSON nor protobuf: it is text that begins with 'hello there'"),
+    "a longer text": (b"\n" + b"2026 started \xc3\xa9\r\n" * 99, "it is text that begins with '2026 started \u00e9'"),
+    "JSON behind a mark of its encoding": (b"\xef\xbb\xbf{}", "it is text that begins with '\\ufeff{}'"),
+    "the Collector's, cut short": (as_the_collector(PAYLOADS)[:-1], "cut short: 37 bytes of a message of 38"),
+    "a length of the Collector's, cut short": (as_the_collector(PAYLOADS) + b"\x00", "cut short: 0 bytes of a message"),
+    "the Collector's, damaged": (as_the_collector([zstandard.compress(PAYLOADS[0])[:-2]]), "stream: byte 0: damaged: "),
+    "the Collector's, no protobuf": (
+        as_the_collector([PAYLOADS[0], b"\xff"]),
+        f"byte {SECOND + 3}: not an ExportTraceServiceRequest",
+    ),
+    "the Collector's, too large": (as_the_collector([PAYLOADS[0]]) + b"\x7f" * 4, "and 67108864 is the limit"),
     "an array": (b"[{}]", "stream:1: request: expected an object, got [{}]"),
     "a bad second line": (
         GARBLED[0] + b'{"resourceSpans": oops}\n',
