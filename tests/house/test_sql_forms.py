@@ -1,5 +1,6 @@
 """What a result looks like."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -60,6 +61,25 @@ def test_max_rows_bounds_every_form(data_dir: Path) -> None:
     ]
     assert answered(data_dir, "FROM range(1000)", "--max-rows", "2", "--format", "csv") == "range\n0\n1\n"
     assert answered(data_dir, "FROM range(1000)", "--max-rows", "1", "--format", "markdown").count("\n") == 3
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
+    """NaN and infinity are null, in lists and structs, too, and a null of these stays one; a text is left as it is."""
+    query = """
+        SELECT
+            'nan'::DOUBLE AS a, '-inf'::FLOAT AS "b ""c", ['nan'::DOUBLE, 1.5] AS d, 'NaN' AS e, 1 AS f,
+            2.5::DOUBLE AS g, {'it''s': 'inf'::DOUBLE, 'in': [[{'x': 'nan'::DOUBLE, 'y': 'z'}]]} AS h,
+            NULL::STRUCT(x DOUBLE) AS i
+    """
+
+    def constant(name: str) -> object:
+        raise AssertionError(name)
+
+    told = json.loads(answered(data_dir, query, "--format", form), parse_constant=constant)
+    row = told[0] if form == "json" else told
+    numbers = {"a": None, 'b "c': None, "d": [None, 1.5], "e": "NaN", "f": 1, "g": 2.5}
+    assert row == {**numbers, "h": {"it's": None, "in": [[{"x": None, "y": "z"}]]}, "i": None}
 
 
 def test_a_plan_is_drawn(data_dir: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 
+from weaklink_processor.commands.sql_finite import finite
 from weaklink_processor.errors import UsageError
 
 ROWS = 100
@@ -65,7 +66,8 @@ def _plan(relation: duckdb.DuckDBPyRelation) -> str:
 def _copied(options: str) -> Callable[[duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation, Path], None]:
     def copy(catalogue: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, file: Path) -> None:
         catalogue.register("result", relation)
-        catalogue.execute(f"COPY result TO $file ({options})", {"file": str(file)})
+        source = finite(catalogue.table("result")) if "json" in options else "FROM result"
+        catalogue.execute(f"COPY ({source}) TO $file ({options})", {"file": str(file)})
 
     return copy
 

@@ -1,0 +1,40 @@
+"""JSON has no NaN and no infinity, which DuckDB writes as words: they become null, as in JavaScript and pandas."""
+
+import duckdb
+from duckdb.sqltypes import DuckDBPyType
+
+
+def finite(result: duckdb.DuckDBPyRelation) -> str:
+    """Return the query of a result by this name, in which each number that JSON has no form for is null."""
+    replaced = []
+    for name, kind in zip(result.columns, result.types, strict=True):
+        column = _quoted(name)
+        if (value := _finite(column, kind)) != column:
+            replaced.append(f"{value} AS {column}")
+    return f"FROM result SELECT * REPLACE ({', '.join(replaced)})" if replaced else "FROM result"
+
+
+def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
+    match kind.id:
+        case "double" | "float":
+            return f"CASE WHEN isfinite({value}) THEN {value} END"
+        case "list" | "array":
+            (_, child), *_ = kind.children
+            each = f"each{depth}"
+            own = _finite(each, child, depth + 1)
+            return value if own == each else f"list_transform({value}, lambda {each}: {own})"
+        case "struct":
+            fields = {
+                name: f"struct_extract({value}, '{name.replace(chr(39), chr(39) * 2)}')" for name, _ in kind.children
+            }
+            own = {name: _finite(fields[name], child, depth) for name, child in kind.children}
+            if own == fields:
+                return value
+            packed = ", ".join(f"{_quoted(name)} := {field}" for name, field in own.items())
+            return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
+    return value
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
