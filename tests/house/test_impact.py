@@ -1,12 +1,17 @@
 import json
+import os
+import pty
+import re
+import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from otlp import S, payload, read, write
-from shell import printed, refused
+from shell import PROGRAM, printed, refused
 from weaklink_processor.queue import framing
 
 STORY: Sequence[S] = (
@@ -83,3 +88,23 @@ def test_a_memory_that_is_elsewhere_is_told_from_none(told: Path) -> None:
 def test_a_terminal_is_not_obeyed(told: Path) -> None:
     """Escapes and markup in ids are shown, not followed."""
     assert "evil\\x1b[31m[bold]@1" in printed("impact", "evil\x1b[31m[bold]", "--data-dir", told)
+
+
+@pytest.mark.parametrize("columns", [80, 300])
+@pytest.mark.parametrize("more", [(), ("--what-if", "0.9")], ids=["impact", "what-if"])
+def test_a_terminal_shows_names_and_ids_whole(told: Path, columns: int, more: tuple[str, ...]) -> None:
+    """However narrow it is: an id goes on in the next line, and where names of columns do not fit, each has its own."""
+    ours, theirs = pty.openpty()
+    command = [*PROGRAM, "impact", "triage", "--data-dir", str(told), *more]
+    with subprocess.Popen(command, stdout=theirs, env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}):
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # it has ended
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    names = ("score_effective_before", "verdict_effective_changes") if more else ("kind", "hop", "trace_id", "time")
+    assert [name for name in names if name not in text] == []
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= columns

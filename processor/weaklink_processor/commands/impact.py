@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 import duckdb
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from weaklink_processor import wiring
@@ -119,14 +119,29 @@ def _print(rows: Sequence[Reached | Rescored], columns: tuple[str, ...], form: s
     if form == "json":
         click.echo(json.dumps([row._asdict() for row in rows], default=datetime.isoformat))
         return
-    table = Table(*columns)
-    for row in rows[:_ROWS]:
-        table.add_row(*map(_cell, row))
     console = Console(width=None if sys.stdout.isatty() else _UNBOUNDED, highlight=False)
-    console.print(table)
+    draw = _draw if len("┃  ".join(columns)) + len("┃ ┃ ") <= console.width else _list
+    draw(console, rows[:_ROWS], columns)
     if len(rows) > _ROWS:
         console.print(f"the first {_ROWS} of {len(rows):,}")
     console.print(total)
+
+
+def _draw(console: Console, rows: Sequence[Reached | Rescored], columns: tuple[str, ...]) -> None:
+    """A line a row; an id that there is no room for goes on in the next."""
+    table = Table(*(Column(name, overflow="fold") for name in columns))
+    for row in rows:
+        table.add_row(*map(_cell, row))
+    console.print(table)
+
+
+def _list(console: Console, rows: Sequence[Reached | Rescored], columns: tuple[str, ...]) -> None:
+    """A line a value, where there is no room for the names of the columns beside each other."""
+    for row in rows:
+        lines = Table.grid(padding=(0, 2))
+        for name, value in zip(columns, row, strict=True):
+            lines.add_row(name, _cell(value))
+        console.print(lines, "", sep="\n")
 
 
 def _cell(value: object) -> Text:
