@@ -1,6 +1,7 @@
 """Wrapped memory systems do as they did, and what they did is told."""
 
 import asyncio
+import copy
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,6 +85,17 @@ def test_a_wrapper_changes_nothing(wrap: Callable[..., Any], told: Told, monkeyp
     setattr(odd, "add", "replaced")  # noqa: B010
     replaced: object = odd.add
     assert replaced == "replaced"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_is_told_too(told: Told, copied: Callable[[Any], Any]) -> None:
+    """It stands before a copy of what is wrapped, which alone changes by it."""
+    first: Any = emit.wrap_mem0(Odd(), emitter=told.emitter)
+    second = copied(first)
+    second.calls = []
+    second.add(1)
+    assert (first.calls, len(second.calls)) == ([], 1)
+    assert [span.name for span in told.spans()] == ["add mem0"]
 
 
 def test_memledger_is_told(told: Told, tmp_path: Path) -> None:

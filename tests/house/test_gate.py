@@ -318,6 +318,15 @@ def test_a_baseline_from_run_to_run(folder: Path, tmp_path: Path) -> None:
     assert code(*after, "--baseline", baseline, "--tolerance", "0.4") == 0
 
 
+def test_what_cannot_be_written_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
+    """Where the result, or a baseline, cannot be put, no part of it stays beside."""
+    (tmp_path / "taken").mkdir()
+    for option in ("--output", "--write-baseline"):
+        done = gate(folder / "good.binpb", option, tmp_path / "taken")
+        assert (done.exit_code, done.stderr) == (2, f"Error: {tmp_path / 'taken'}: Is a directory\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
 def test_sarif_names_the_file_that_was_judged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the repository knows it; of several the first, and of a data folder its catalogue."""
     monkeypatch.chdir(folder)

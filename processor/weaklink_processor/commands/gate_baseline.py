@@ -79,13 +79,17 @@ def write_whole(file: Path, text: str) -> None:
     Raises:
         UsageError: it cannot be written.
     """
+    aside = None
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as aside:
-            aside.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(file)
+        aside = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as whole:
+            whole.write(text)
+        aside.chmod(0o644)
+        aside.replace(file)
     except OSError as error:
+        if aside:
+            aside.unlink(missing_ok=True)
         raise UsageError(f"{file}: {error.strerror}") from error
 
 

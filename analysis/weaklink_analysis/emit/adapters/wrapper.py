@@ -1,8 +1,10 @@
 """Stand before an object: its methods do what they did, and what they did is told."""
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from types import MethodType
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,8 +30,12 @@ class Wrapper:
     Special methods do not: `async with` and the like are for what is wrapped.
     """
 
-    def __init__(self, wrapped: object, methods: Mapping[str, object], through: Iterable[str]) -> None:
+    def __init__(
+        self, wrapped: object, methods: Mapping[str, object], through: Iterable[str], again: Callable[[Any], object]
+    ) -> None:
+        """`again` wraps another thing as this one."""
         object.__setattr__(self, "_weaklink_wrapped", wrapped)
+        object.__setattr__(self, "_weaklink_again", again)
         self.__dict__.update(methods)
         own = type(wrapped)
         self.__dict__.update({name: MethodType(getattr(own, name), self) for name in through if hasattr(own, name)})
@@ -54,6 +60,12 @@ class Wrapper:
     def __repr__(self) -> str:
         return repr(self._weaklink_wrapped)
 
+    def __copy__(self) -> object:
+        return self._weaklink_again(copy.copy(self._weaklink_wrapped))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> object:
+        return self._weaklink_again(copy.deepcopy(self._weaklink_wrapped, memo))
+
 
 def wrapped(  # noqa: PLR0917
     thing: T,
@@ -73,7 +85,8 @@ def wrapped(  # noqa: PLR0917
             for name, telling in tellings.items()
             if hasattr(thing, name)
         }
-        return Wrapper(thing, methods, through)  # type: ignore[return-value]
+        again = partial(wrapped, system=system, tellings=tellings, emitter=emitter, store=store, through=through)
+        return Wrapper(thing, methods, through, again)  # type: ignore[return-value]
     except Exception as error:  # noqa: BLE001
         swallow(f"{system} could not be wrapped", error)
         return thing
