@@ -19,20 +19,27 @@ def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
         case "double" | "float":
             return f"CASE WHEN isfinite({value}) THEN {value} END"
         case "list" | "array":
-            (_, child), *_ = kind.children
             each = f"each{depth}"
-            own = _finite(each, child, depth + 1)
+            own = _finite(each, _children(kind)["child"], depth + 1)
             return value if own == each else f"list_transform({value}, lambda {each}: {own})"
         case "struct":
-            fields = {
-                name: f"struct_extract({value}, '{name.replace(chr(39), chr(39) * 2)}')" for name, _ in kind.children
-            }
-            own = {name: _finite(fields[name], child, depth) for name, child in kind.children}
-            if own == fields:
+            children = _children(kind)
+            fields = {name: f"struct_extract({value}, {_literal(name)})" for name in children}
+            finite_fields = {name: _finite(fields[name], child, depth) for name, child in children.items()}
+            if finite_fields == fields:
                 return value
-            packed = ", ".join(f"{_quoted(name)} := {field}" for name, field in own.items())
+            packed = ", ".join(f"{_quoted(name)} := {field}" for name, field in finite_fields.items())
             return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
     return value
+
+
+def _children(kind: DuckDBPyType) -> dict[str, DuckDBPyType]:
+    return {name: child for name, child in kind.children if isinstance(child, DuckDBPyType)}
+
+
+def _literal(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
 
 
 def _quoted(name: str) -> str:
