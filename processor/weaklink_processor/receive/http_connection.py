@@ -99,7 +99,7 @@ class _Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if self.parser.offered:
             return
-        self._overhead = 0  # bytes in a row
+        self._overhead = 0
         self._amid = False
         _cancel(self._reading)
         super().on_message_complete()
