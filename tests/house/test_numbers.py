@@ -8,7 +8,14 @@ import pytest
 from weaklink_processor.errors import UsageError
 from weaklink_processor.sources import load_config, settings
 
-BOOLEAN = {"forward.evaluations", "forward.enrich", "forward.sessions", "forward.spans", "forward.tls.insecure"}
+BOOLEAN = {
+    "analysis.service_namespace",
+    "forward.evaluations",
+    "forward.enrich",
+    "forward.sessions",
+    "forward.spans",
+    "forward.tls.insecure",
+}
 INSIDE = {
     "ANALYSIS__CONFIDENCE__SOURCES": {"direct": True},
     "ANALYSIS__CONFIDENCE__EXTRACTORS": {"gpt": False},
