@@ -2,7 +2,7 @@ import gzip
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from shell import printed, refused, weaklink
 from weaklink_processor import wiring
+from weaklink_processor.analyst.state import State
 from weaklink_processor.config import Config
 from weaklink_processor.queue import framing
 from weaklink_processor.queue.store import QueueStore
@@ -91,3 +92,24 @@ def test_a_full_queue_is_waited_for(tmp_path: Path) -> None:
             "read 3"
         )
         assert queue.stats().last_offset == 3
+
+
+def test_a_destination_that_has_all_is_forgotten(tmp_path: Path) -> None:
+    """Without a service a replay lets go of nothing that waits for its destinations, and is not held up by its own
+    rows."""
+    file, data_dir = tmp_path / "one.binpb", tmp_path / "data"
+    file.write_bytes(framing.join([request("a")]))
+    printed("replay", file, "--data-dir", data_dir)
+    with wiring.open_queue(Config(data_dir=data_dir)) as queue:
+        last = queue.stats().last_offset
+        for consumer in ("forward:near", "evaluations:near"):
+            queue.register(consumer)
+            queue.release(consumer, last)
+        with closing(State.open(data_dir / wiring.STATE_FILE)) as state:
+            state.connection.execute("INSERT INTO outbox (span, service_name, environment) VALUES ('', '', '')")
+        assert "1 evaluations of state.duckdb wait for" in refused("replay", file, "--data-dir", data_dir)
+        assert queue.stats().last_offset == last
+        queue.set_mark("forward:near", 1)
+        printed("replay", file, "--data-dir", data_dir)
+        assert set(queue.stats().consumers) == {wiring.ANALYST}
+        assert queue.stats().rows == 0

@@ -72,7 +72,7 @@ def take(config: Config, files: Sequence[Path], progress: Progress = unseen, *, 
         tally = _spool(files, spool, wiring.limits(config), progress)
         with wiring.open_queue(config) as queue:
             if not is_held(config.data_dir):  # else a service does the work
-                wiring.refuse_to_let_go(config, queue)
+                wiring.forget_others(config, queue)
             spool.seek(0)
             last = queue.stats().last_offset
             first = last

@@ -255,18 +255,28 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         analyst.run(stop)
 
 
-def refuse_to_let_go(config: Config, queue: "QueueStore") -> None:
-    """Refuse settings without a destination for which rows wait, as who drains the queue with them lets go of these.
+def forget_others(config: Config, queue: "QueueStore") -> None:
+    """Have nothing wait any longer for destinations that are not configured, as who drains the queue lets go of it.
 
     Raises:
-        UsageError: they are such.
+        UsageError: something waits for one of them already.
     """
-    for consumer in sorted(queue.stats().consumers.keys() - {ANALYST, *destinations(config)}):
-        if rows := queue.backlog(consumer).rows:
+    from weaklink_processor.analyst.unsent import unsent
+
+    others = sorted(queue.stats().consumers.keys() - {ANALYST, *destinations(config)})
+    for consumer in others:
+        waiting = f"{rows:,} rows of {QUEUE_FILE}" if (rows := queue.backlog(consumer).rows) else ""
+        kind, _, name = consumer.partition(":")
+        if not waiting and kind == "evaluations":  # those of rows that are let go of lie beside the queue
+            made = unsent(config.data_dir / STATE_FILE, queue.mark(f"forward:{name}"))
+            waiting = f"{made:,} evaluations of {STATE_FILE}" if made else ""
+        if waiting:
             raise UsageError(
-                f"{rows:,} rows of {QUEUE_FILE} wait for {consumer}, which these settings do not have: "
+                f"{waiting} wait for {consumer}, which these settings do not have: "
                 "name those of the service with --config, or have it run meanwhile"
             )
+    for consumer in others:
+        queue.forget(consumer)
 
 
 def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps: Steps = AS_A_SERVICE) -> None:
@@ -278,7 +288,7 @@ def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps:
         UsageError: something waits for a destination that is not configured.
     """
     with open_queue(config) as queue:
-        refuse_to_let_go(config, queue)
+        forget_others(config, queue)
         with _analyst(config, queue, on_progress=on_progress, steps=steps) as (analyst, outbox):
             outbox.start()
             analyst.drain()
