@@ -35,6 +35,23 @@ def judging(catalogue, *others):
 with patch({place!r}, {place_taker}):
     main()
 """
+AMONG_MANY = """
+import os, signal
+from unittest.mock import patch
+from weaklink_processor.analyst.step import Done
+from weaklink_processor.cli import main
+
+judged = []
+
+def ticking(*_):
+    judged.append(os.kill(os.getpid(), signal.SIGINT))
+    if len(judged) > 1:
+        os._exit(9)
+    return Done(0, 0)  # and as many are due as before
+
+with patch("weaklink_processor.analyst.step.Step.tick", ticking):
+    main()
+"""
 ABSORB = "weaklink_analysis.engine.Engine.absorb", "absorbing"
 JUDGE = "weaklink_processor.commands.gate.judge", "judging"
 
@@ -66,3 +83,10 @@ def test_a_gate_that_is_stopped_gives_no_verdict(
     """The exit code is that of the signal, wherever in a query it comes: 1 would say that the gate failed."""
     ended, said = stopped(place, number, "gate", file_of(tmp_path / "spans.binpb", cascade()))
     assert (ended, said) == (code, "Aborted!\n" if number == "SIGINT" else "")
+
+
+def test_ctrl_c_does_not_wait_until_all_is_judged(tmp_path: Path) -> None:
+    """Of more traces than are judged at once, those at hand are judged first, and no others."""
+    arguments = "replay", file_of(tmp_path / "spans.binpb", cascade()), "--data-dir", tmp_path / "data"
+    done = subprocess.run([sys.executable, "-c", AMONG_MANY, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "Aborted!\n")

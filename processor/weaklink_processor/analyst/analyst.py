@@ -93,6 +93,7 @@ class Analyst:
             pass
         while self._step.due(self._clock(), timedelta(0)):
             self._step.tick(self._clock(), timedelta(0))
+            self._on_progress()
         self._step.compact(self._clock())
         self._caution.rest()
         self._on_progress()
