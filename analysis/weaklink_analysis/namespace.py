@@ -12,6 +12,6 @@ def joined(namespaces: pa.StringArray, environments: pa.StringArray) -> pa.Strin
 
 
 def split(environment: str) -> tuple[str, str]:
-    """The namespace, and its environment, of what `joined` made."""
-    namespace, _, name = environment.partition(_WITHIN)
-    return namespace.replace(_ESCAPED, _WITHIN), name
+    """The namespace, and its environment, of what `joined` made; one of spans from before that has none."""
+    namespace, within, name = environment.partition(_WITHIN)
+    return (namespace.replace(_ESCAPED, _WITHIN), name) if within else ("", environment)

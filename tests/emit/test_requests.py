@@ -117,6 +117,14 @@ def test_an_environment_of_a_namespace_is_told_apart_again(environment: str, sai
     assert got.to_pylist() == [environment]
 
 
+def test_an_environment_from_before_namespaces_counted_is_no_namespace() -> None:
+    """What was stored without the setting is judged again with it: its resource says what it said."""
+    request = evaluator_request([outbox_row(1, "", "prod")], by_namespace=True)
+    (resource,) = ExportTraceServiceRequest.FromString(request).resource_spans
+    said = {item.key: item.value.string_value for item in resource.resource.attributes}
+    assert said == {"deployment.environment.name": "prod"}
+
+
 def test_evaluations_are_batched_by_number() -> None:
     """512 spans a request; a parcel's last seq and its count are those of its chunk."""
     parcels = outbox_parcels([outbox_row(seq) for seq in range(1, 1101)])
