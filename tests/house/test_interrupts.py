@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM while DuckDB is at work."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from covered import file_of
 from gate.told import cascade
 from shell import printed
+from weaklink_processor import wiring
+from weaklink_processor.config import Config
 
 AMID = """
 import os, signal, threading
@@ -83,6 +86,14 @@ def test_a_gate_that_is_stopped_gives_no_verdict(
     """The exit code is that of the signal, wherever in a query it comes: 1 would say that the gate failed."""
     ended, said = stopped(place, number, "gate", file_of(tmp_path / "spans.binpb", cascade()))
     assert (ended, said) == (code, "Aborted!\n" if number == "SIGINT" else "")
+
+
+def test_a_replay_that_is_ended_has_done_what_it_was_at(tmp_path: Path) -> None:
+    """SIGTERM, too, is heeded behind the step under way: a death in it would count against its rows."""
+    file = file_of(tmp_path / "spans.binpb", cascade())
+    assert stopped(ABSORB, "SIGTERM", "replay", file, "--data-dir", tmp_path / "data") == (-signal.SIGTERM, "")
+    with wiring.open_queue(Config(data_dir=tmp_path / "data")) as queue:
+        assert queue.progress(wiring.ANALYST) == queue.stats().last_offset == 1
 
 
 def test_ctrl_c_does_not_wait_until_all_is_judged(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_NOT_OURS = (signal.SIG_IGN, None)
+"""Handlers of signals that do nothing here, or that only C knows of."""
 
 
 @contextmanager
@@ -13,7 +15,7 @@ def put_off() -> Iterator[Callable[[], None]]:
 
     An analysis that a signal stops would take it for a fault of its rows, and set them aside.
     """
-    before = {number: handler for number in _NUMBERS if callable(handler := signal.getsignal(number))}
+    before = {number: handler for number in _NUMBERS if (handler := signal.getsignal(number)) not in _NOT_OURS}
     come: list[int] = []
 
     def heed() -> None:
