@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memledger import SemanticRecord
+from memledger import RecordType, SemanticRecord
 from memledger.strategies.policies import ConflictResolution, ConflictResolverStrategy
 from opentelemetry.trace import StatusCode
 
@@ -170,6 +170,26 @@ def test_memledger_is_told_however_it_is_called(told: Told, tmp_path: Path) -> N
     assert memories[whole]["effective_confidence"] == 0.3
     assert (memories[taken]["declared_confidence"], memories[taken]["agent_id"]) == (0.6, "triage")
     assert guard._told == set()
+
+
+def test_what_memledger_promotes_is_told(told: Told, tmp_path: Path) -> None:
+    """An episode that helped often enough is written once more as a procedure, which is derived from it; and what was
+    put in the place of a method is what is called."""
+
+    async def work() -> tuple[str, list[object]]:
+        async with await memory_systems.a_ledger(tmp_path) as plain:
+            ledger = emit.wrap_memledger(plain, emitter=told.emitter)
+            note = str(await ledger.add("the pool", record_type=RecordType.EPISODIC, confidence=0.3))
+            for _ in range(plain._config.auto_promote_threshold):
+                assert await ledger.record_outcome(note, success=True)
+            plain.record_outcome = lambda *given: [*given]
+            return note, emit.wrap_memledger(plain, emitter=told.emitter).record_outcome(note)
+
+    note, given = asyncio.run(work())
+    assert given == [note]
+    with told.analysis() as analysis:
+        (promoted,) = (memory for memory in analysis.view("memories") if memory["memory_id"] != note)
+    assert (promoted["parent_ids"], promoted["effective_confidence"]) == ([note], 0.3)
 
 
 def test_what_memledger_refuses_writes_nothing(told: Told, tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ def wrap_memledger(ledger: T, *, emitter: Emitter = GLOBAL, store: str | None = 
     conflicts = getattr(getattr(ledger, "hooks", None), "on_conflict", None)
     if isinstance(conflicts, list) and _conflicting not in conflicts:
         conflicts.append(_conflicting)
-    return wrapped(ledger, "memledger", tellings, emitter, store, through=("ingest", "record_outcome"))
+    through = "ingest", "record_outcome", "_check_auto_promote"  # by the second, which calls the third
+    return wrapped(ledger, "memledger", tellings, emitter, store, through)
 
 
 def _conflicting(new: Any, existing: Any) -> None:

@@ -37,8 +37,10 @@ class Wrapper:
         object.__setattr__(self, "_weaklink_wrapped", wrapped)
         object.__setattr__(self, "_weaklink_again", again)
         self.__dict__.update(methods)
-        own = type(wrapped)
-        self.__dict__.update({name: MethodType(getattr(own, name), self) for name in through if hasattr(own, name)})
+        for name in through:
+            method = getattr(wrapped, name, None)
+            if isinstance(method, MethodType) and method.__self__ is wrapped:  # and not one that was put in its place
+                self.__dict__[name] = MethodType(method.__func__, self)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
