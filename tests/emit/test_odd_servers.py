@@ -99,6 +99,16 @@ def test_whom_phoenix_does_not_know_must_be_read() -> None:
     assert len(server.requests) == 2
 
 
+def test_what_phoenix_refuses_need_not_be_read() -> None:
+    """A refusal for good is one, whatever becomes of its content."""
+    cut: list[Piece] = [b"HTTP/1.1 422 X\r\ncontent-length: 100\r\nconnection: close\r\n\r\nbad", 0.05]
+    with RawServer(cut, [OK]) as server:
+        exporter = OtlpExporter(server.endpoint, replace(QUICK, protocol="phoenix", timeout_seconds=0.3))
+        assert exporter.export(b'{"data": [{"span_id": "0123456789abcdef"}]}') is None
+        exporter.close()
+    assert len(server.requests) == 1
+
+
 def drops(piece: bytes) -> list[Piece]:
     """Ten a second, for five seconds."""
     return [piece, 0.1] * 50

@@ -40,7 +40,8 @@ class PhoenixTransport:
             }
             if not named:
                 # What could not be read may have named those that it does not know.
-                raise answer.failed(retryable=not answer.readable or is_retryable(answer.status))
+                may_name = answer.status == HTTPStatus.NOT_FOUND and not answer.readable
+                raise answer.failed(retryable=may_name or is_retryable(answer.status))
             unknown |= named
             known = [each for place, each in enumerate(annotations) if place not in unknown]
             left = json.dumps({"data": known}, ensure_ascii=False).encode()
