@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from raw_server import Piece, RawServer
+from turns import TIMED
 from weaklink_processor.emit import http_client
 from weaklink_processor.emit.exporter import OtlpExporter
 from weaklink_processor.emit.retry import Backoff
@@ -121,6 +122,7 @@ DRIPS: dict[str, list[Piece]] = {
 }
 
 
+@TIMED
 @pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
 def test_a_slow_answer_ends_with_the_timeout(drip: list[Piece]) -> None:
     """The timeout bounds an attempt as a whole, not each piece of its answer."""
@@ -144,6 +146,7 @@ def test_a_large_request_has_all_of_the_timeout(monkeypatch: pytest.MonkeyPatch)
     assert exporter.stats().retried == 0
 
 
+@TIMED
 def test_a_server_that_does_not_read() -> None:
     """The timeout bounds sending too."""
     settings = replace(QUICK, timeout_seconds=0.4, backoff=Backoff(max_elapsed_seconds=0.1))
