@@ -22,14 +22,18 @@ def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
             each = f"each{depth}"
             own = _finite(each, _children(kind)["child"], depth + 1)
             return value if own == each else f"list_transform({value}, lambda {each}: {own})"
+        case "map":
+            values = f"map_values({value})"
+            own = _finite(values, duckdb.list_type(_children(kind)["value"]), depth)
+            made = f"CASE WHEN {value} IS NOT NULL THEN map(map_keys({value}), {own}) END"
+            return value if own == values else made
         case "struct":
             children = _children(kind)
             fields = {name: f"struct_extract({value}, {_literal(name)})" for name in children}
             finite_fields = {name: _finite(fields[name], child, depth) for name, child in children.items()}
-            if finite_fields == fields:
-                return value
             packed = ", ".join(f"{_quoted(name)} := {field}" for name, field in finite_fields.items())
-            return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
+            made = f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
+            return value if finite_fields == fields else made
     return value
 
 
