@@ -103,6 +103,7 @@ def test_evaluator_spans_go_under_the_service_they_judge() -> None:
     [
         ("shop/prod", {"service.namespace": "shop", "deployment.environment.name": "prod"}),
         ("a%2Fb/eu/prod", {"service.namespace": "a/b", "deployment.environment.name": "eu/prod"}),
+        ("a%252Fb/prod", {"service.namespace": "a%2Fb", "deployment.environment.name": "prod"}),
         ("/eu/prod", {"deployment.environment.name": "eu/prod"}),
         ("shop/", {"service.namespace": "shop"}),
         ("/", {}),

@@ -16,7 +16,7 @@ from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, StatusCode,
 
 from emitted import Told
 from weaklink_analysis import emit
-from weaklink_analysis.emit import guard
+from weaklink_analysis.emit import guard, operations
 
 ANALYSIS = Path(__file__).parents[2] / "analysis"
 
@@ -206,6 +206,14 @@ def test_a_limit_that_records_do_not_fit_in_is_told(caplog: pytest.LogCaptureFix
     told = limited(20)
     told.emitter.wrote("m0", confidence=0.3, created_by="triage")
     assert "records were cut in two: ValueError: the limit on the length of span attributes is too low" in caplog.text
+
+
+def test_a_span_is_told_also_where_its_room_cannot_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another SDK has for attributes may be anything; the write itself was said before."""
+    told = limited(100)
+    monkeypatch.setattr(operations.MemorySpan, "_is_cut", lambda *_: 1 / 0)
+    told.emitter.wrote("m0", confidence=0.3)
+    assert "m0" in str(told.attributes("create_memory")["gen_ai.memory.records"])
 
 
 VALUES = st.recursive(

@@ -117,8 +117,10 @@ class SafeSpan(ABC):
         try:
             if self._emitter.is_on:
                 span = self._start(self._all(), self._links())
-                self._fit(span)
-                span.end()
+                try:
+                    self._fit(span)
+                finally:
+                    span.end()
                 self._done(span)
         except Exception as error:  # noqa: BLE001
             swallow(_NOT_MADE, error)

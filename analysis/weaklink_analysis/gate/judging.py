@@ -76,7 +76,7 @@ def _check_rubrics(catalogue: duckdb.DuckDBPyConnection, rules: Rules) -> None:
     judged = {"decision": rules.judges_decisions, "trace": rules.judges_traces}
     faults = [
         f"{row['scope']}s here were judged by {', '.join(row['rubrics'])}, not by {wanted[row['scope']]}: "
-        "the gate has to have the settings of the service that judged them"
+        "the gate has to have the settings of the service, and the service to have judged by them"
         for row in rows(catalogue, "other_rubrics", asked)
         if judged[row["scope"]]
     ]
