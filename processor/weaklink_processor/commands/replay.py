@@ -21,7 +21,7 @@ from weaklink_processor.queue.store import QueueStore
 from weaklink_processor.receive.accept import Accepted, accept
 from weaklink_processor.receive.files import read_requests
 from weaklink_processor.receive.limits import Limits
-from weaklink_processor.supervise.lock import FolderLock, is_held, make_folder
+from weaklink_processor.supervise.lock import FolderLock, make_folder
 from weaklink_processor.thrift import AS_A_SERVICE, SMALL, Steps, give_back
 from weaklink_processor.wiring.analysing import own_conventions
 
@@ -71,8 +71,9 @@ def take(config: Config, files: Sequence[Path], progress: Progress = unseen, *, 
     with tempfile.SpooledTemporaryFile(1 if thrifty else _MEMORY_BYTES, dir=str(config.data_dir)) as spool:
         tally = _spool(files, spool, wiring.limits(config), progress)
         with wiring.open_queue(config) as queue:
-            if not is_held(config.data_dir):  # else a service does the work
-                wiring.forget_others(config, queue)
+            with FolderLock(config.data_dir) as lock:
+                if lock.acquire():  # else a service does the work
+                    wiring.forget_others(config, queue)
             spool.seek(0)
             last = queue.stats().last_offset
             first = last
