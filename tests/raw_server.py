@@ -69,6 +69,9 @@ class RawServer:
         time.sleep(self._pace)
         (size,) = re.findall(rb"content-length: (\d+)", head, re.IGNORECASE)
         while len(body) < int(size):
-            body += connection.recv(1 << 20)
+            more = connection.recv(1 << 20)
+            if not more:
+                return False
+            body += more
         self.requests.append(body)
         return True
