@@ -123,19 +123,20 @@ class Step:
 
     def recover(self, now: datetime) -> None:
         """Make good what a crash may have left undone, and bring stored numbers in line with changed settings."""
-        if self._lake.is_published and not self._state.parts():
+        stored = self._state.parts()
+        if self._lake.is_published and not stored:
             raise BrokenStore(
                 "there are published spans, but the analysis state beside them (state.duckdb) is missing or empty: "
                 "restore that file, or move the lake folder and weaklink.duckdb away to begin anew"
             )
-        self._lake.check_formats(self._state.parts())
+        self._lake.check_formats(stored)
         listed = self._lake.listed()
         changed = self._state.changed_settings(self._settings)
-        if changed and self._state.parts():
+        if changed and stored:
             log.info("settings changed: all that is stored is computed anew", changed=changed)
         with self._state.transaction():
             if changed:
-                if self._state.parts():
+                if stored:
                     self._engine.resettle()
                 self._rebase(now)
                 self._state.store_settings(self._settings)
