@@ -1,7 +1,6 @@
 """Rows that the analyst cannot cope with are set aside; a machine that cannot is no fault of theirs."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from otlp import S, payload
-from weaklink_analysis.batch import SpanBatch
+from rehearsals import decoder_dies, is_asked_to_end, models_die, says_what_is_wrong, well
 from weaklink_processor import wiring
-from weaklink_processor.analyst.caution import Caution, Decode
+from weaklink_processor.analyst.caution import Caution, Rehearse
 from weaklink_processor.config import Config
-from weaklink_processor.decode.batch import decode
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
 
@@ -119,14 +117,12 @@ def test_applied_rows_are_released_later(config: Config, queue: QueueStore) -> N
         assert queue.stats().rows == 0
 
 
-def die(_requests: Sequence[bytes]) -> SpanBatch:
-    """What a decoder in native code may do."""
-    os.abort()
-
-
-@pytest.mark.parametrize("decoder", [decode, die])
-def test_a_row_that_brings_the_process_down(queue: QueueStore, decoder: Decode) -> None:
-    """After two deaths with the same row it is decoded elsewhere, alone; it is set aside if that dies too.
+@pytest.mark.parametrize(
+    ("rehearse", "guilty"),
+    [(well, False), (decoder_dies, True), (models_die, True), (says_what_is_wrong, False), (is_asked_to_end, False)],
+)
+def test_a_row_that_brings_the_process_down(queue: QueueStore, rehearse: Rehearse, *, guilty: bool) -> None:
+    """After two deaths with the same row all is done with it elsewhere, alone; it is set aside if that dies too.
 
     One that does not is applied: others can be to blame for a death.
     """
@@ -134,15 +130,14 @@ def test_a_row_that_brings_the_process_down(queue: QueueStore, decoder: Decode) 
         queue.append([good(number)], NOON)
     rows = queue.read(0, 1 << 20)
     for _ in range(2):
-        assert Caution(queue, decoder).before(rows) == rows
-    last = Caution(queue, decoder)
+        assert Caution(queue, rehearse).before(rows) == rows
+    last = Caution(queue, rehearse)
     assert last.alert
-    guilty = decoder is die
     assert list(last.before(rows)) == ([] if guilty else rows[:1])
     assert queue.stats().quarantined == guilty
     last.after()
     last.rest()
-    assert Caution(queue, decoder).before(rows[1:]) == rows[1:]
+    assert Caution(queue, rehearse).before(rows[1:]) == rows[1:]
 
 
 def test_an_orderly_end_is_no_death(queue: QueueStore) -> None:
@@ -150,7 +145,7 @@ def test_an_orderly_end_is_no_death(queue: QueueStore) -> None:
     queue.append([good(1)], NOON)
     rows = queue.read(0, 1 << 20)
     for _ in range(4):
-        caution = Caution(queue, die)
+        caution = Caution(queue, decoder_dies)
         assert not caution.alert
         assert caution.before(rows) == rows
         caution.rest()

@@ -1,29 +1,31 @@
 """What to do with a queue row that brings the analyst down: try it elsewhere, and set it aside if it fails there too.
 
-A decoder written in native code can take the whole process with it. The offset of the row about to
-be decoded is noted durably; a process that finds its predecessor's note, twice, decodes row by row
-in a process of its own first.
+Native code, a decoder's or DuckDB's, can take the whole process with it. The offset of the row about to
+be worked on is noted durably; a process that finds its predecessor's note, twice, goes row by row and has
+each tried in a process of its own first.
 """
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Sequence
 
-from weaklink_analysis.batch import SpanBatch
 from weaklink_processor.queue.store import QueueStore, Row
 
-Decode = Callable[[Sequence[bytes]], SpanBatch]
+Rehearse = Callable[[Sequence[bytes]], None]
+"""Does all that is done with a row's requests, and keeps nothing of it."""
 
 TRYING, DEATHS = "analyst.trying", "analyst.deaths"
 """Marks in the queue: the first row of the step under way, and how many processes have died in it."""
 DEATHS_TOLERATED = 2
 TRIAL_SECONDS = 120.0
+ASKED_TO_END = (-signal.SIGINT, -signal.SIGTERM)
 
 
 class Caution:
     """Remembers across deaths of the process which row was being worked on."""
 
-    def __init__(self, queue: QueueStore, decode: Decode) -> None:
-        self._queue, self._decode = queue, decode
+    def __init__(self, queue: QueueStore, rehearse: Rehearse) -> None:
+        self._queue, self._rehearse = queue, rehearse
         self._noted = {name: queue.mark(name) for name in (TRYING, DEATHS)}
         self._suspect = self._noted[TRYING]
         self._deaths = self._noted[DEATHS] + 1 if self._suspect else 0
@@ -34,8 +36,8 @@ class Caution:
         first = rows[0].offset
         if first == self._suspect and self._deaths >= DEATHS_TOLERATED:
             rows = rows[:1]
-            if not _survives(self._decode, rows[0].requests):
-                self._queue.quarantine(first, "it brings the decoder down")
+            if not _survives(self._rehearse, rows[0].requests):
+                self._queue.quarantine(first, "it brings the analyst down")
                 return []
         self._note(TRYING, first)
         return rows
@@ -62,15 +64,12 @@ class Caution:
             self._noted[name] = value
 
 
-def _survives(decode: Decode, requests: Sequence[bytes]) -> bool:
-    trial = multiprocessing.get_context("spawn").Process(target=_try, args=(decode, list(requests)), daemon=True)
+def _survives(rehearse: Rehearse, requests: Sequence[bytes]) -> bool:
+    """Whether a process lives through it; one that says what is wrong, or is asked to end, does."""
+    trial = multiprocessing.get_context("spawn").Process(target=rehearse, args=(list(requests),), daemon=True)
     trial.start()
     trial.join(TRIAL_SECONDS)
     if trial.is_alive():
         trial.kill()
         trial.join()
-    return trial.exitcode == 0
-
-
-def _try(decode: Decode, requests: list[bytes]) -> None:
-    decode(requests)
+    return trial.exitcode is not None and (trial.exitcode >= 0 or trial.exitcode in ASKED_TO_END)

@@ -315,6 +315,7 @@ def _analyst(
     from weaklink_processor.analyst.requests import CompactRequests
     from weaklink_processor.analyst.state import State, scratch
     from weaklink_processor.analyst.watch import Watch
+    from weaklink_processor.wiring.in_memory import rehearse
 
     analysis, settings = config.analysis, analysis_settings(config)
     with closing(State.open(config.data_dir / STATE_FILE)) as state:
@@ -334,7 +335,7 @@ def _analyst(
             queue,
             ahead,
             step,
-            Caution(queue, decode),
+            Caution(queue, partial(rehearse, config)),
             clock=_now,
             publish_seconds=analysis.publish_interval,
             release=partial(queue.release, ANALYST),

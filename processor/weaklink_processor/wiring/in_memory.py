@@ -1,5 +1,6 @@
-"""An analysis without a data folder: one request in, a catalogue in memory out. For the few spans of a test."""
+"""An analysis without a data folder: for the few spans of a test, and for a row that nobody dares to apply."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def catalogue_in_memory(config: Config, request: bytes) -> "duckdb.DuckDBPyConne
     settings = analysis_settings(config)
     catalogue = duckdb.connect(config={"threads": 1})
     catalogue.execute("SET TimeZone = 'UTC'; CREATE SCHEMA lake")
-    for name, rows in _tables(config, request, settings).items():
+    for name, rows in _tables(config, [request], settings).items():
         catalogue.register("rows", rows)
         catalogue.execute(f'CREATE TABLE lake."{name}" AS FROM rows')
         catalogue.unregister("rows")
@@ -38,7 +39,12 @@ def catalogue_in_memory(config: Config, request: bytes) -> "duckdb.DuckDBPyConne
     return catalogue
 
 
-def _tables(config: Config, request: bytes, settings: "Settings") -> "dict[str, pa.Table]":
+def rehearse(config: Config, requests: Sequence[bytes]) -> None:
+    """Do with serialized requests all that the analyst does with them, on an empty state, and forget it."""
+    _tables(config, requests, analysis_settings(config))
+
+
+def _tables(config: Config, requests: Sequence[bytes], settings: "Settings") -> "dict[str, pa.Table]":
     """Make the tables of the lake as the analyst would publish them."""
     import numpy as np
     import pyarrow as pa
@@ -51,7 +57,7 @@ def _tables(config: Config, request: bytes, settings: "Settings") -> "dict[str, 
 
     now = datetime.now(UTC)
     with closing(scratch()) as connection:
-        batch = _recognised(config, request, connection)
+        batch = _recognised(config, requests, connection)
         engine = Engine(connection, settings)
         kept = engine.sift(batch, 0, lambda _: {}).kept
         row_ids, batch = pa.array(np.flatnonzero(kept)), batch.take(kept)
@@ -66,12 +72,12 @@ def _tables(config: Config, request: bytes, settings: "Settings") -> "dict[str, 
         }
 
 
-def _recognised(config: Config, request: bytes, connection: "duckdb.DuckDBPyConnection") -> "Recognised":
+def _recognised(config: Config, requests: Sequence[bytes], connection: "duckdb.DuckDBPyConnection") -> "Recognised":
     from weaklink_analysis.conventions import CONVENTIONS
     from weaklink_analysis.operations import Matcher
     from weaklink_analysis.recognition import Recogniser
 
     matchers = [Matcher(own.span_name, own.attributes) for own in config.analysis.decisions]
     return Recogniser(connection, matchers, (*own_conventions(config), *CONVENTIONS)).recognise(
-        decoder(config)([request])
+        decoder(config)(requests)
     )
