@@ -74,13 +74,13 @@ def test_a_queue_that_may_not_be_written_is_looked_into(data_dir: Path, monkeypa
         assert sorted(path.name for path in data_dir.iterdir()) == before
 
 
-@pytest.mark.parametrize("name", ["x [a]", "a[/b]", "[bold]b", "\u20ac["])
+@pytest.mark.parametrize("name", ["x [a]", "a[/b]", "[bold]b", "\u20ac[", "long" * 50])
 def test_a_folder_is_called_what_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Markup in its name is no markup of ours."""
-    monkeypatch.setenv("COLUMNS", "300")
+    """Markup in its name is no markup of ours, and a path is on one line, to be copied."""
+    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / name).mkdir(parents=True)
     _queue(tmp_path / name)
-    assert printed("status", "--data-dir", name, cwd=tmp_path).splitlines()[0].strip() == str(tmp_path / name)
+    assert printed("status", "--data-dir", name, cwd=tmp_path).splitlines()[0] == str(tmp_path / name)
 
 
 def test_a_result_takes_no_folders_place(data_dir: Path, tmp_path: Path) -> None:

@@ -32,13 +32,15 @@ def status(config: Config, form: str, check: bool) -> None:  # noqa: FBT001  cli
     if form == "json":
         click.echo(json.dumps(asdict(now)))
     else:
-        Console(highlight=False).print(_table(now))
+        console = Console(highlight=False)
+        console.print(escape(printable(now.data_dir)), soft_wrap=True)
+        console.print(_table(now))
     if check and now.problems:
         sys.exit(NOT_WELL)
 
 
 def _table(status: Status) -> Table:
-    table = Table(title=escape(printable(status.data_dir)), show_header=False)
+    table = Table(show_header=False)
     for name, text in _rows(status):
         table.add_row(escape(name), escape(text))
     return table
