@@ -149,6 +149,7 @@ class Story:
             "memory.observations": self.rng.choice((2, 0, "many")) if self.chance(0.1) else None,
             "memory.extractor.model": "Claude-Haiku" if self.chance(0.05) else None,
             "memory.type": "event" if self.chance(0.1) else None,
+            "memory.success": self.chance(0.7) if operation == "record_memory_outcome" else None,
         }
         if len(memories) == 1 and self.chance(0.4):
             attributes["gen_ai.memory.record.id"] = memories[0]
@@ -209,7 +210,7 @@ def store_use(story: Story) -> None:
     verbs = ("create_memory", "update_memory", "upsert_memory", "search_memory", "search_memory", "delete_memory")
     memories = [rng.choice("abcd") for _ in range(rng.choice((0, 1, 1, 2, 3)))]
     parents = rng.sample("abcde", rng.choice((0, 1, 2)))
-    story.genai(rng.choice((*verbs, "create_memory_store")), memories, story.at(), parents)
+    story.genai(rng.choice((*verbs, "record_memory_outcome", "create_memory_store")), memories, story.at(), parents)
 
 
 def chain(story: Story) -> None:

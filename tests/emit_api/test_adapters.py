@@ -172,6 +172,45 @@ def test_memledger_is_told_however_it_is_called(told: Told, tmp_path: Path) -> N
     assert guard._told == set()
 
 
+def test_what_memledger_recalls_is_told_and_whether_it_helped(told: Told, tmp_path: Path) -> None:
+    """All of memledger's ways to read for an agent are reads; an outcome counts for the memory that it found."""
+    guard._told.clear()
+
+    async def work() -> tuple[str, str, dict[str, tuple[int, int]]]:
+        async with await memory_systems.a_ledger(tmp_path) as plain:
+            ledger = emit.wrap_memledger(plain, emitter=told.emitter)
+            past = {"record_type": RecordType.EPISODIC, "session_id": "s1"}
+            oom = await ledger.add("the pod was out of memory", confidence=0.7, **past)
+            fix = await ledger.add("raise the limit", record_type=RecordType.PROCEDURAL, confidence=0.8)
+            assert await ledger.record_outcome(fix, success=True)
+            assert await ledger.record_outcome(description="the pod was out of memory", success=False)
+            assert not await ledger.record_outcome("no such", success=True)
+            recalled = await ledger.recall_context("the pod was out of memory")
+            groups = recalled.similar_episodes, recalled.suggested_procedures, recalled.known_failures
+            assert sorted({each.id for group in groups for each in group}) == sorted([oom, fix])
+            assert [each.id for each in await ledger.get_by_session("s1")] == [oom]
+            assert len(await ledger.get_by_timerange("2000-01-01", "2999-01-01")) == 2
+            kept = [await plain.get(each) for each in (oom, fix)]
+            return oom, fix, {each.id: (each.success_count, each.failure_count) for each in kept}
+
+    oom, fix, outcomes = asyncio.run(work())
+    by_description = next(memory_id for memory_id, (_, failures) in outcomes.items() if failures)
+    seen = [(operation, sorted(each["id"] for each in records)) for _, operation, records in operations(told)[2:]]
+    both = sorted([oom, fix])
+    assert seen == [
+        ("record_memory_outcome", [fix]),
+        ("record_memory_outcome", [by_description]),
+        ("record_memory_outcome", []),
+        ("search_memory", both),
+        ("search_memory", [oom]),
+        ("search_memory", both),
+    ]
+    with told.analysis() as analysis:
+        used = {row["memory_id"]: (row["success_count"], row["failure_count"]) for row in analysis.view("memories")}
+    assert used == outcomes
+    assert guard._told == set()
+
+
 def test_what_memledger_promotes_is_told(told: Told, tmp_path: Path) -> None:
     """An episode that helped often enough is written once more as a procedure, which is derived from it; and what was
     put in the place of a method is what is called."""

@@ -168,6 +168,19 @@ def test_numbers_of_numpy_are_numbers(told: Told, number: Callable[[float], floa
     assert (memory["declared_confidence"], memory["hedged"]) == (0.25, True)
 
 
+def test_outcomes_are_counted(told: Told) -> None:
+    """What an agent says of a memory's use is in its quality; Tier 3 asks no confidence of that."""
+    for memory in ("note-7", "fix-42"):
+        told.emitter.wrote(memory, store="ops", confidence=0.8, created_by="triage")
+    told.emitter.outcome(["note-7", "fix-42"], success=True, store="ops")
+    told.emitter.outcome("fix-42", success=False)
+    with told.analysis() as analysis:
+        used = {row["memory_id"]: (row["success_count"], row["failure_count"]) for row in analysis.view("memories")}
+        (passed,) = {row["passed"] for row in analysis.view("evaluations") if row["scope"] == "trace"}
+    assert used == {"note-7": (1, 0), "fix-42": (1, 1)}
+    assert passed
+
+
 def test_only_so_many_writes_are_known(told: Told) -> None:
     """Of more memories than it keeps, those written longest ago are forgotten."""
     told.emitter.known = KnownSpans(most=2)

@@ -28,6 +28,7 @@ GENAI = {
     "upsert_memory": "write",
     "search_memory": "read",
     "delete_memory": "delete",
+    "record_memory_outcome": "outcome",
     "create_memory_store": "other",
     "delete_memory_store": "other",
 }
@@ -155,6 +156,7 @@ def genai(spot: Spot) -> Iterator[Op]:
             namespace=about.get("namespace"),
             score=record.get("score"),
             rank=ordinal + 1 if kind == "read" and records else None,
+            success=text["memory.success"] == "true" if "memory.success" in text else None,
             counted=kind in {"write", "read"} and not (kind == "read" and not records and not single and none_found),
             about=about,
         )

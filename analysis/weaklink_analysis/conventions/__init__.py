@@ -66,6 +66,7 @@ CONVENTIONS = (
             "memory.hedged",
             "memory.derived_from",
             "memory.agent.id",
+            "memory.success",
         ),
         only=(
             "create_memory",
@@ -73,6 +74,7 @@ CONVENTIONS = (
             "upsert_memory",
             "search_memory",
             "delete_memory",
+            "record_memory_outcome",
             "create_memory_store",
             "delete_memory_store",
         ),

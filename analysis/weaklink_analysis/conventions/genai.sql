@@ -10,6 +10,7 @@ WITH operations AS (
             WHEN 'upsert_memory' THEN 'write'
             WHEN 'search_memory' THEN 'read'
             WHEN 'delete_memory' THEN 'delete'
+            WHEN 'record_memory_outcome' THEN 'outcome'
             ELSE 'other'
         END AS kind,
         CASE
@@ -79,7 +80,7 @@ SELECT
     ) AS parents_json,
     TRY_CAST(json_extract_string(record, '$.score') AS DOUBLE) AS score,
     CASE WHEN kind = 'read' AND record IS NOT NULL THEN ordinal + 1 END AS rank,
-    NULL AS success,
+    "memory.success" = 'true' AS success,
     kind IN ('write', 'read')
     AND NOT (
         kind = 'read' AND record IS NULL AND "gen_ai.memory.record.id" IS NULL

@@ -23,6 +23,7 @@ decision = GLOBAL.decision
 wrote = GLOBAL.wrote
 found = GLOBAL.found
 deleted = GLOBAL.deleted
+outcome = GLOBAL.outcome
 decided = GLOBAL.decided
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "memory_delete",
     "memory_read",
     "memory_write",
+    "outcome",
     "record",
     "wrap_langgraph",
     "wrap_mem0",

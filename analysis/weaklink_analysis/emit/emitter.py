@@ -6,7 +6,7 @@ from typing import Unpack
 from opentelemetry.trace import ProxyTracerProvider, Tracer, TracerProvider, get_tracer, get_tracer_provider
 
 from weaklink_analysis.emit.known import KnownSpans
-from weaklink_analysis.emit.operations import AgentRun, Decision, MemorySpan, MemoryWrite
+from weaklink_analysis.emit.operations import OUTCOME, AgentRun, Decision, MemorySpan, MemoryWrite
 from weaklink_analysis.emit.records import Provenance, Records
 from weaklink_analysis.emit.scope import Scope
 
@@ -81,11 +81,15 @@ class Emitter:
 
     def found(self, records: Records, *, query: str | None = None, store: str | None = None) -> None:
         """Say what a search found just now: ids, or records with what is known of their provenance; () for nothing."""
-        MemorySpan(self, "search_memory", store, records, query).emit()
+        MemorySpan(self, "search_memory", store, records, query=query).emit()
 
     def deleted(self, memory_ids: str | Iterable[str], *, store: str | None = None) -> None:
         """Say that memories were deleted just now."""
         MemorySpan(self, "delete_memory", store, memory_ids).emit()
+
+    def outcome(self, memory_ids: str | Iterable[str], *, success: bool, store: str | None = None) -> None:
+        """Say that memories were of help just now, or misled."""
+        MemorySpan(self, OUTCOME, store, memory_ids, success=success).emit()
 
     def decided(self, relied_on: Records, *, name: str = "decide", store: str | None = None) -> None:
         """Say that a decision was made just now, and which memories it relied on."""

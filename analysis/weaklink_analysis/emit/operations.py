@@ -23,6 +23,8 @@ from weaklink_analysis.emit.scope import Scope, current_scope, with_scope
 from weaklink_analysis.emit.spans import Emits, SafeSpan, Value
 
 WRITES = frozenset({"create_memory", "update_memory", "upsert_memory"})
+OUTCOME = "record_memory_outcome"
+"""An operation of weaklink's own: the GenAI conventions have none that says whether a memory helped."""
 _RECORDS = "gen_ai.memory.records"
 
 
@@ -55,7 +57,7 @@ class AgentRun(SafeSpan):
 class MemorySpan(SafeSpan):
     """An operation on memory records."""
 
-    __slots__ = ("_records", "_sent", "_text", "operation", "query", "store", "title")
+    __slots__ = ("_records", "_sent", "_text", "operation", "query", "store", "success", "title")
 
     def __init__(
         self,
@@ -63,15 +65,19 @@ class MemorySpan(SafeSpan):
         operation: str | None,
         store: str | None = None,
         records: object = (),
+        *,
         query: str | None = None,
+        success: bool | None = None,
     ) -> None:
         super().__init__(emitter)
         self.operation = operation
-        """Of the GenAI conventions; None: it is none, or not yet known to be one."""
+        """By the GenAI conventions, or OUTCOME; None: it is none, or not yet known to be one."""
         self.store = store
         self.title = operation
         self._records: list[object] = [records]
         self.query = query
+        self.success = success
+        """Of an outcome."""
         self._sent: Sequence[Record] = ()
         self._text = ""
 
@@ -97,6 +103,8 @@ class MemorySpan(SafeSpan):
             attributes["gen_ai.memory.record.count"] = len(sent)
         if self.query is not None:
             attributes["gen_ai.memory.query.text"] = as_text(self.query)
+        if self.success is not None:
+            attributes["memory.success"] = self.success
         return _placed(attributes, scope, self.store)
 
     def _all(self) -> Mapping[str, Value]:

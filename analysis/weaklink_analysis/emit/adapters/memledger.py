@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 from weaklink_analysis.emit.adapters.wrapper import Telling, wrapped
 from weaklink_analysis.emit.emitter import GLOBAL, Emitter
-from weaklink_analysis.emit.operations import MemorySpan
+from weaklink_analysis.emit.operations import OUTCOME, MemorySpan
 from weaklink_analysis.emit.records import PROVENANCE, Record
 
 T = TypeVar("T")
 _conflict: ContextVar[tuple[str, str] | None] = ContextVar("weaklink.memledger.conflict", default=None)
 """The last one that no write has ended yet: ids of the record that was to be written, and of the one that was there."""
+_outcome: ContextVar[tuple[str, bool] | None] = ContextVar("weaklink.memledger.outcome", default=None)
+"""The last one that was kept: the record's id, which the caller may not know, and whether it helped."""
 
 
 def wrap_memledger(ledger: T, *, emitter: Emitter = GLOBAL, store: str | None = None, content: bool = False) -> T:
@@ -25,12 +27,17 @@ def wrap_memledger(ledger: T, *, emitter: Emitter = GLOBAL, store: str | None = 
         "add_record": Telling("create_memory", partial(_added_whole, content)),
         "search": Telling("search_memory", partial(_searched, content)),
         "search_hybrid": Telling("search_memory", partial(_searched, content)),
+        "recall_context": Telling("search_memory", partial(_recalled, content)),
         "get": Telling("search_memory", partial(_got, content)),
+        "get_by_session": Telling("search_memory", partial(_listed, content)),
+        "get_by_timerange": Telling("search_memory", partial(_listed, content)),
+        "record_outcome": Telling(OUTCOME, _helped),
         "delete": Telling("delete_memory", _deleted),
     }
-    conflicts = getattr(getattr(ledger, "hooks", None), "on_conflict", None)
-    if isinstance(conflicts, list) and _conflicting not in conflicts:
-        conflicts.append(_conflicting)
+    for name, hook in {"on_conflict": _conflicting, "on_outcome": _kept}.items():
+        hooks = getattr(getattr(ledger, "hooks", None), name, None)
+        if isinstance(hooks, list) and hook not in hooks:
+            hooks.append(hook)
     through = "ingest", "record_outcome", "_check_auto_promote"  # by the second, which calls the third
     return wrapped(ledger, "memledger", tellings, emitter, store, through)
 
@@ -38,6 +45,11 @@ def wrap_memledger(ledger: T, *, emitter: Emitter = GLOBAL, store: str | None = 
 def _conflicting(new: Any, existing: Any) -> None:
     """A hook of memledger's: what comes of the conflict is for its resolver to say."""
     _conflict.set((new.id, existing.id))
+
+
+def _kept(record_id: str, success: bool) -> None:  # noqa: FBT001
+    """A hook of memledger's: what was told of the record's use is kept."""
+    _outcome.set((record_id, success))
 
 
 # What goes before the / is not the agent's: memledger has arguments of these names.
@@ -63,6 +75,18 @@ def _searched(content: bool, span: MemorySpan, result: Any, /, query: str, **_: 
         span.query = query
 
 
+def _recalled(content: bool, span: MemorySpan, result: Any, /, query: str, **_: Any) -> None:  # noqa: FBT001
+    groups = result.similar_episodes, result.suggested_procedures, result.known_failures
+    found = {each.id: each for group in groups for each in group}  # a failed episode is in two of them
+    span.found(_records(found.values(), content))
+    if content:
+        span.query = query
+
+
+def _listed(content: bool, span: MemorySpan, result: Any, /, *_: Any, **__: Any) -> None:  # noqa: FBT001
+    span.found(_records(result, content))
+
+
 def _got(content: bool, span: MemorySpan, result: object, /, *_: Any, **__: Any) -> None:  # noqa: FBT001
     if result is not None:
         span.found(_records([result], content))
@@ -71,6 +95,14 @@ def _got(content: bool, span: MemorySpan, result: object, /, *_: Any, **__: Any)
 def _deleted(span: MemorySpan, result: object, /, record_id: str | None = None, **_: Any) -> None:
     if result and record_id is not None:
         span.found(record_id)
+
+
+def _helped(span: MemorySpan, result: object, /, *_: Any, **__: Any) -> None:
+    kept = _outcome.get()
+    _outcome.set(None)
+    if result and kept is not None:
+        memory_id, span.success = kept
+        span.found(memory_id)
 
 
 def _records(found: Iterable[Any], content: bool) -> list[Record]:  # noqa: FBT001

@@ -3,7 +3,7 @@
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from types import MethodType
 from typing import Any, NamedTuple, TypeVar
@@ -31,16 +31,22 @@ class Wrapper:
     """
 
     def __init__(
-        self, wrapped: object, methods: Mapping[str, object], through: Iterable[str], again: Callable[[Any], object]
+        self,
+        wrapped: object,
+        tell: Mapping[str, Callable[[Any], object]],
+        through: Collection[str],
+        again: Callable[[Any], object],
     ) -> None:
-        """`again` wraps another thing as this one."""
+        """`tell` has what makes a method, by its name, one that is told; `again` wraps another thing as this one."""
         object.__setattr__(self, "_weaklink_wrapped", wrapped)
         object.__setattr__(self, "_weaklink_again", again)
-        self.__dict__.update(methods)
-        for name in through:
-            method = getattr(wrapped, name, None)
-            if isinstance(method, MethodType) and method.__self__ is wrapped:  # and not one that was put in its place
-                self.__dict__[name] = MethodType(method.__func__, self)
+        for name in {*through, *tell}:
+            if hasattr(wrapped, name):
+                method = getattr(wrapped, name)
+                own = isinstance(method, MethodType) and method.__self__ is wrapped  # else it was put in its place
+                if own and name in through:
+                    method = MethodType(method.__func__, self)
+                self.__dict__[name] = tell[name](method) if name in tell else method
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -75,27 +81,26 @@ def wrapped(  # noqa: PLR0917
     tellings: Mapping[str, Telling],
     emitter: Emitter,
     store: str | None,
-    through: Iterable[str] = (),
+    through: Collection[str] = (),
 ) -> T:
     """Wrap those of its methods that are listed; the thing itself, if that cannot be done.
 
     Methods that are to go `through` call those: they run on the wrapper, so that what they do is told.
     """
     try:
-        methods = {
-            name: _told(getattr(thing, name), f"{telling.operation or name} {system}", telling, emitter, store)
+        tell = {
+            name: partial(_told, f"{telling.operation or name} {system}", telling, emitter, store)
             for name, telling in tellings.items()
-            if hasattr(thing, name)
         }
         again = partial(wrapped, system=system, tellings=tellings, emitter=emitter, store=store, through=through)
-        return Wrapper(thing, methods, through, again)  # type: ignore[return-value]
+        return Wrapper(thing, tell, through, again)  # type: ignore[return-value]
     except Exception as error:  # noqa: BLE001
         swallow(f"{system} could not be wrapped", error)
         return thing
 
 
 def _told(
-    method: Callable[..., Any], title: str, telling: Telling, emitter: Emitter, store: str | None
+    title: str, telling: Telling, emitter: Emitter, store: str | None, method: Callable[..., Any]
 ) -> Callable[..., Any]:
     def begin() -> MemorySpan:
         span = MemorySpan(emitter, telling.operation, store)
