@@ -21,6 +21,7 @@ from weaklink_processor.analyst.state import State
 from weaklink_processor.analyst.step import Done, Step
 from weaklink_processor.config import Config
 from weaklink_processor.config.analysing import Analysis
+from weaklink_processor.config.forwarding import Forward
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
 from weaklink_service import wait_until
@@ -86,6 +87,22 @@ def test_a_state_that_is_broken_for_good_sets_nothing_aside(
     assert (queue.stats().rows, queue.stats().quarantined) == (2, 0)
     wiring.drain(config)
     assert (queue.stats().rows, queue.stats().quarantined) == (0, 0)
+
+
+def test_an_analyst_that_fails_leaves_no_thread_that_sends(config: Config, queue: QueueStore) -> None:
+    """One that waits for a destination that is away would keep the process, and with it the folder, for ever."""
+
+    def sending() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith(("emit-", "export-"))]
+
+    away = config.model_copy(update={"forward": Forward(endpoint="127.0.0.1:1")})
+    with pytest.raises(ZeroDivisionError), wiring._analyst(away, queue) as (analyst, outbox):  # noqa: PT012  the set-up
+        outbox.start()
+        analyst._turn()
+        wait_until(lambda: all(outbox.away().values()), "an attempt to have failed")
+        assert sending()
+        raise ZeroDivisionError
+    wait_until(lambda: not sending(), "the threads to end")
 
 
 def test_rows_that_were_applied_before_a_crash_are_released_after_it(config: Config, queue: QueueStore) -> None:

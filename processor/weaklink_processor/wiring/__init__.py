@@ -344,9 +344,11 @@ def _analyst(
             watch=Watch(tally, tracer),
             batch_bytes=step_bytes,
         )
-        with closing(step), closing(ahead):
-            yield analyst, outbox
-        outbox.stop(_EMIT_DRAIN_SECONDS)
+        try:
+            with closing(step), closing(ahead):
+                yield analyst, outbox
+        finally:  # amid a fault too: a thread that waits for a destination would keep the process from ending
+            outbox.stop(_EMIT_DRAIN_SECONDS)
 
 
 def _step(
