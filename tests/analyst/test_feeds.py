@@ -148,3 +148,29 @@ def test_kept_until_every_destination_has_it(data: Data) -> None:
     nobody = Outbox(data.queue, data.state, [], ["analyst"])
     assert (nobody.sent(), nobody.scopes) == (Sent(sys.maxsize, sys.maxsize), set())
     outbox.stop(0.1)
+
+
+def test_what_a_state_that_is_begun_anew_makes_is_sent(data: Data, tmp_path: Path) -> None:
+    """Evaluations are numbered from 1 again, also where a destination had more of them from the state before."""
+    data.apply(0, *["trace"] * 5)
+    data.queue.set_mark("forward:a", 5)
+    again = Outbox(data.queue, data.state, [data.destination("a", scopes=BOTH)], ["analyst"])
+    assert data.queue.mark("forward:a") == 5
+    again.stop(0.1)
+    with closing(State.open(tmp_path / "anew.duckdb")) as state:
+        outbox = Outbox(data.queue, state, [data.destination("a", scopes=BOTH)], ["analyst"])
+        Data(data.queue, state).apply(0, "trace", "trace")
+        assert (outbox.waiting()["evaluations:a"]["evaluations"], outbox.sent().outbox_seq) == (2, 0)
+        outbox.stop(0.1)
+
+
+def test_numbers_of_evaluations_outlive_a_restart(tmp_path: Path) -> None:
+    """Also where all of them have been sent, so that nothing is left to count from."""
+    with closing(State.open(tmp_path / "state.duckdb")) as state:
+        queue = QueueStore.open(tmp_path / "queue.sqlite", max_bytes=1 << 30)
+        assert state.last_issued() == 0
+        with closing(queue):
+            Data(queue, state).apply(0, "trace", "session", "trace")
+        state.prune(3, 0)
+    with closing(State.open(tmp_path / "state.duckdb")) as state:
+        assert state.last_issued() == 3

@@ -88,12 +88,22 @@ class Outbox:
             if rows := queue.backlog(name).rows:
                 log.warning("what waited for a destination that is not configured is let go", consumer=name, rows=rows)
             queue.forget(name)
+        self._settle_no_more_than(state.last_issued())
         self._workers = [each.worker(queue, state, tally) for each in self._destinations]
         self._counters = {
             each.evaluations: outgoing_counter(queue, state, each.name, each.scopes)
             for each in self._destinations
             if each.scopes
         }
+
+    def _settle_no_more_than(self, last: int) -> None:
+        """Take marks back that are beyond the last evaluation: of a state that was begun anew, or of an older one.
+
+        They would stand for evaluations that are still to be made, and those would not be sent.
+        """
+        for each in self._destinations:
+            if self._queue.mark(each.name) > last:
+                self._queue.set_mark(each.name, last)
 
     @property
     def scopes(self) -> set[str]:

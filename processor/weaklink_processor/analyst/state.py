@@ -198,6 +198,14 @@ class State:
         )
         self.connection.unregister("issuing")
 
+    def last_issued(self) -> int:
+        """The number of the last one that was ever put into the outbox, 0 if none was."""
+        ((last,),) = self.connection.execute(
+            "SELECT coalesce(max(last_value), 0) FROM duckdb_sequences() "
+            "WHERE database_name = 'state' AND sequence_name = 'outbox_seqs'"
+        ).fetchall()
+        return int(last)
+
     def prune(self, sent_seq: int, forwarded_offset: int) -> None:
         """Forget what every destination has."""
         self.connection.execute("DELETE FROM outbox WHERE seq <= ?", [sent_seq])
