@@ -134,6 +134,16 @@ def test_who_waits_for_what(data: Data) -> None:
     outbox.stop(0.1)
 
 
+def test_what_a_destination_did_without_is_forgotten_with_it(data: Data) -> None:
+    """Nobody asks for that any more; what those did without that are still there goes on being counted."""
+    data.queue.register("forward:gone")
+    for name in ("forward:gone", "evaluations:gone", "forward:bounded", "evaluations:bounded"):
+        data.queue.pass_over(name, 3)
+    outbox = Outbox(data.queue, data.state, [data.destination("bounded", scopes=BOTH, max_bytes=100)], ["analyst"])
+    assert data.queue.passed_over() == {"evaluations:bounded": 3, "forward:bounded": 3}
+    outbox.stop(0.1)
+
+
 def test_kept_until_every_destination_has_it(data: Data) -> None:
     """The slowest of those that are to get it decides; where there is none, nothing is kept."""
     data.receive(4)

@@ -88,6 +88,9 @@ class Outbox:
             if rows := queue.backlog(name).rows:
                 log.warning("what waited for a destination that is not configured is let go", consumer=name, rows=rows)
             queue.forget(name)
+        # Evaluations that are passed over rather than held are no consumer.
+        for name in queue.passed_over().keys() - {name for each in self._destinations for name in each.feeds()}:
+            queue.forget(name)
         self._settle_no_more_than(state.last_issued())
         self._workers = [each.worker(queue, state, tally) for each in self._destinations]
         self._counters = {

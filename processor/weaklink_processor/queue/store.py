@@ -189,9 +189,10 @@ class QueueStore:
             db.execute(REGISTER, (consumer,))
 
     def forget(self, consumer: str) -> None:
-        """Rows wait for `consumer` no longer."""
+        """Rows wait for `consumer` no longer, nor is it told what it did without."""
         with self._writing() as db:
             db.execute("DELETE FROM consumers WHERE name = ?", (consumer,))
+            db.execute("DELETE FROM marks WHERE name = ?", (PASSED_OVER + consumer,))
             db.execute(SWEEP)
 
     def release(self, consumer: str, offset: int) -> None:
