@@ -55,6 +55,23 @@ def ticking(*_):
 with patch("weaklink_processor.analyst.step.Step.tick", ticking):
     main()
 """
+ON_A_FULL_DISK = """
+import errno, os, signal
+from unittest.mock import patch
+from weaklink_processor.analyst.step import Step
+from weaklink_processor.cli import main
+
+tried = []
+
+def applying(*_, **__):
+    tried.append(os.kill(os.getpid(), signal.SIGINT))
+    if len(tried) > 1:
+        os._exit(9)
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+with patch("weaklink_processor.analyst.step.Step.apply", applying):
+    main()
+"""
 ABSORB = "weaklink_analysis.engine.Engine.absorb", "absorbing"
 JUDGE = "weaklink_processor.commands.gate.judge", "judging"
 
@@ -101,3 +118,12 @@ def test_ctrl_c_does_not_wait_until_all_is_judged(tmp_path: Path) -> None:
     arguments = "replay", file_of(tmp_path / "spans.binpb", cascade()), "--data-dir", tmp_path / "data"
     done = subprocess.run([sys.executable, "-c", AMONG_MANY, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "Aborted!\n")
+
+
+def test_ctrl_c_ends_a_replay_that_has_no_room(tmp_path: Path) -> None:
+    """It tries again until it can write, and no longer than whoever waits for it does."""
+    arguments = "replay", file_of(tmp_path / "spans.binpb", cascade()), "--data-dir", tmp_path / "data"
+    done = subprocess.run(
+        [sys.executable, "-c", ON_A_FULL_DISK, *arguments], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (130, "Aborted!")

@@ -90,7 +90,7 @@ class Analyst:
     def drain(self) -> None:
         """Apply all that waits, and evaluate every trace without waiting for its quiet period."""
         while self._apply_next() is not None:
-            pass
+            self._on_progress()  # also where nothing could be written: whoever waits for that may give it up
         while self._step.due(self._clock(), timedelta(0)):
             self._step.tick(self._clock(), timedelta(0))
             self._on_progress()
