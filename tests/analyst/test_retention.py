@@ -6,12 +6,14 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analyst_life import Life
 from otlp import S, payload, read, write
 from weaklink_processor.analyst.step import GRACE
+from weaklink_processor.emit.evaluator import ISSUED_SCHEMA
 from weaklink_processor.lake.parts import Part
 from weaklink_processor.lake.retention import FOR_EVER, Retention, too_much
 from weaklink_service import tables
@@ -82,6 +84,66 @@ def test_only_traces_that_touch_memory_are_remembered(tmp_path: Path) -> None:
     with Life(tmp_path / "aged", day(5)) as life:
         found = life.state.connection.execute("SELECT trace, span FROM span_index ORDER BY ALL").fetchall()
     assert [(trace.int, span) for trace, span in found] == [(1, 1), (1, 2), (1, 3), (3, 1), (4, 1)]
+
+
+def issue(life: Life, number: int) -> None:
+    """Put an EVALUATOR span into the outbox, as on that day."""
+    row = {"trace_id": bytes(16), "span_id": number, "span": b"s", "service_name": "", "environment": ""}
+    life.state.issue(pa.Table.from_pylist([row | {"scope": "trace"}], ISSUED_SCHEMA))
+    made_at = day(number).timestamp()
+    life.state.connection.execute("UPDATE issued SET made_at = ? WHERE span = ?", [made_at, number])
+    life.state.connection.execute("UPDATE outbox SET made_at = ? WHERE seq = ?", [made_at, number])
+
+
+def known(life: Life) -> list[int]:
+    """The own spans that would not be taken for somebody's if they came back."""
+    return [span for (span,) in life.state.connection.execute("SELECT span FROM issued ORDER BY ALL").fetchall()]
+
+
+def test_own_spans_are_known_for_as_long_as_they_may_come_back(tmp_path: Path) -> None:
+    """That is a day longer than spans of the day on which they were made are kept, and while they wait to be sent."""
+    with Life(tmp_path, DAY_1, TWO_DAYS) as life:
+        for number in range(1, 8):
+            issue(life, number)
+        life.receive([payload(STORY[1])], day(1))
+        life.settle(day(3))
+        assert known(life) == [1, 2, 3, 4, 5, 6, 7]
+        life.state.prune(1, 0)  # the second waits on
+        life.receive([payload(STORY[4])], day(4))
+        life.settle(day(4))
+        assert known(life) == [2, 3, 4, 5, 6, 7]
+        life.state.prune(7, 0)
+        life.receive([payload(STORY[5])], day(5))
+        life.settle(day(7))
+        assert known(life) == [4, 5, 6, 7]
+        life.settle(day(8))
+        assert known(life) == [7]
+
+
+def test_own_spans_are_forgotten_where_no_span_is_kept(tmp_path: Path) -> None:
+    """A bound that leaves room for none does not keep their ids for ever."""
+    with Life(tmp_path, DAY_1, Retention(max_bytes=1)) as life:
+        issue(life, 1)
+        life.state.prune(1, 0)
+        for number, expected in ((1, [1]), (2, [1]), (4, [])):
+            life.receive([payload([S(number, 1, "tool call", start=number, end=number + 1)])], day(number))
+            life.settle(day(number))
+            assert known(life) == expected
+
+
+def test_own_spans_of_a_state_of_before_are_known(tmp_path: Path) -> None:
+    """In a file that does not say when they were made they count as made when it is opened."""
+    with Life(tmp_path, DAY_1) as life:
+        issue(life, 1)
+        life.state.prune(1, 0)
+    with duckdb.connect(str(tmp_path / "state.duckdb")) as before:
+        before.execute("ALTER TABLE issued DROP COLUMN made_at")
+    opened = datetime.now(UTC)
+    with Life(tmp_path, DAY_1) as life:
+        life.state.forget_issued(opened - timedelta(hours=1))
+        assert known(life) == [1]
+        life.state.forget_issued(opened + timedelta(hours=1))
+        assert known(life) == []
 
 
 def test_a_reader_has_its_time_to_go_on(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A step: all or nothing, and the same again after a crash at any line of it."""
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -224,6 +225,27 @@ def test_own_spans_that_come_back_change_nothing(tmp_path: Path) -> None:
     assert len(issued) == 3
     assert returned == [(4, 3)]
     assert tables(tmp_path) == before
+
+
+def test_an_own_span_that_is_no_longer_known_changes_no_verdict(tmp_path: Path) -> None:
+    """One that comes back that late is a span like any other: stored, and nothing more follows from it."""
+    process = Process(tmp_path)
+    process.work(rows())
+    before = tables(tmp_path)
+    outbox = process.state.connection.execute("SELECT span FROM outbox").fetchall()
+    process.state.prune(sys.maxsize, 0)
+    process.state.forget_issued(datetime.now(UTC) + timedelta(hours=1))
+    issued = [Span.FromString(span) for (span,) in outbox]
+    back = ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[ScopeSpans(spans=issued)])])
+    process.work([Row(4, NOW, [back.SerializeToString()])])
+    again = process.state.connection.execute("SELECT count(*) FROM outbox").fetchall()
+    process.end()
+    after = tables(tmp_path)
+    assert len(after["spans"]) == len(before["spans"]) + len(issued)
+    assert again == [(0,)]
+    assert {name: rows for name, rows in after.items() if name != "spans"} == {
+        name: rows for name, rows in before.items() if name != "spans"
+    }
 
 
 def test_a_span_a_minute_late_makes_a_revision_exactly_if_a_verdict_changes(tmp_path: Path) -> None:

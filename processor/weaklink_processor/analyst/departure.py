@@ -1,7 +1,7 @@
-"""Parts leave the lake by its retention, and what the analysis knew of their spans alone is forgotten with them."""
+"""Parts leave the lake by its retention; what was known only for the sake of their spans is forgotten with them."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import structlog
 
@@ -15,6 +15,9 @@ log = structlog.get_logger(__name__)
 
 WARNING_PAUSE = timedelta(hours=1)
 
+LOOP_TIME = timedelta(days=1)
+"""How long others may hold an EVALUATOR span, in queues of their own, before it comes back."""
+
 
 class Departure:
     """Applies a retention to the parts that count."""
@@ -26,6 +29,8 @@ class Departure:
         self._state, self._engine, self._lake = state, engine, lake
         self._retention, self._count = retention, count
         self._warn_at: datetime | None = None
+        self._issued_since: datetime | None = None
+        """Of EVALUATOR spans that were made before, nothing is left to forget, unless they had to wait."""
 
     def apply(self, now: datetime) -> bool:
         """Within a transaction, while no merge is under way: let go what is to leave; whether anything did."""
@@ -40,6 +45,7 @@ class Departure:
         self._state.supersede([*old, *much, *pointless(left)], now)
         # Traces of today may go on, also if some of their spans had to leave.
         self._forget_before([*left, *(part for part in much if part.day >= now.date())])
+        self._forget_issued(left, now)
         self._tell("age", old)
         self._tell("size", much)
         return True
@@ -48,6 +54,14 @@ class Departure:
         first = self._lake.first_row_id([part for part in parts if part.table == "spans"])
         if first is not None:
             self._engine.forget_spans(first)
+
+    def _forget_issued(self, left: Sequence[Part], now: datetime) -> None:
+        """Know own spans that come back for as long as spans of that time are kept, and a while longer."""
+        oldest = min((part.day for part in left if part.table == "spans" and part.rows), default=now.date())
+        since = datetime.combine(oldest, time.min, UTC) - LOOP_TIME
+        if self._issued_since is None or since > self._issued_since:
+            self._state.forget_issued(since)
+            self._issued_since = since
 
     def _tell(self, reason: str, parts: Sequence[Part]) -> None:
         if not parts:

@@ -189,14 +189,25 @@ class State:
 
     def issue(self, spans: pa.Table) -> None:
         """Put EVALUATOR spans into the outbox, rows of ISSUED_SCHEMA, and remember their ids."""
+        made_at = [datetime.now(UTC).timestamp()]
         self.connection.register("issuing", spans)
-        self.connection.execute("INSERT INTO issued SELECT CAST(hex(trace_id) AS UUID), span_id FROM issuing")
+        self.connection.execute(
+            "INSERT INTO issued (trace, span, made_at) SELECT CAST(hex(trace_id) AS UUID), span_id, ? FROM issuing",
+            made_at,
+        )
         self.connection.execute(
             "INSERT INTO outbox (span, service_name, environment, scope, size, made_at) "
             "SELECT span, service_name, environment, scope, octet_length(span), ? FROM issuing",
-            [datetime.now(UTC).timestamp()],
+            made_at,
         )
         self.connection.unregister("issuing")
+
+    def forget_issued(self, before: datetime) -> None:
+        """Forget the ids of EVALUATOR spans that were made before then, and before any that waits to be sent."""
+        self.connection.execute(
+            "DELETE FROM issued WHERE made_at < least($before, (SELECT min(made_at) FROM outbox))",
+            {"before": before.timestamp()},
+        )
 
     def last_issued(self) -> int:
         """The number of the last one that was ever put into the outbox, 0 if none was."""

@@ -13,6 +13,8 @@ CREATE TABLE IF NOT EXISTS parts (
 
 -- Ids of the EVALUATOR spans that were sent, so that they are known when they come back.
 CREATE TABLE IF NOT EXISTS issued (trace UUID, span UBIGINT);
+-- When it was made, in seconds since 1970; one that is older than this column counts as made when that was added.
+ALTER TABLE issued ADD COLUMN IF NOT EXISTS made_at DOUBLE DEFAULT (epoch(now()));
 
 -- Own spans that came back in a queue row: not to be forwarded.
 CREATE TABLE IF NOT EXISTS returned (queue_offset BIGINT, trace UUID, span UBIGINT);
