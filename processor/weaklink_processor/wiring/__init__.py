@@ -248,8 +248,8 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         open_queue(config) as queue,
         _tracer(config) as tracer,
         _analyst(config, queue, news.tally, tracer) as (analyst, outbox),
+        news.telling_of({"destinations": outbox.away, "waiting": outbox.waiting}),
     ):
-        news.sources |= {"destinations": outbox.away, "waiting": outbox.waiting}
         outbox.start()
         on_ready()
         analyst.run(stop)
