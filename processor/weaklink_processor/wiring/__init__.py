@@ -1,4 +1,4 @@
-"""The only place that constructs things: settings in, running parts out.
+"""The only place that constructs things: settings in, running parts out. Here it is the analyst, in whichever process.
 
 Imports of rooms are inside the functions, so that a process loads only what it runs: the parent of `serve`
 holds neither gRPC nor DuckDB, and the receiver no DuckDB.
@@ -6,21 +6,33 @@ holds neither gRPC nor DuckDB, and the receiver no DuckDB.
 
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from weaklink_processor.config import Config, Http, ServerTls
-from weaklink_processor.errors import BrokenStore, UsageError
+from weaklink_processor.config import Config
 from weaklink_processor.thrift import AS_A_SERVICE, Steps
 from weaklink_processor.wiring.analysing import analysis_settings, decoder, own_conventions
-from weaklink_processor.wiring.sending import built_destinations, destinations
+from weaklink_processor.wiring.folder import (
+    ANALYST,
+    CATALOGUE_FILE,
+    DEPARTED,
+    QUEUE_FILE,
+    STATE_FILE,
+    is_published,
+    listed_files,
+    look_into_queue,
+    open_catalogue,
+    open_queue,
+    refuse_newer,
+    require_data_dir,
+)
+from weaklink_processor.wiring.receiving import limits, run_receiver
+from weaklink_processor.wiring.removed import forget_others
+from weaklink_processor.wiring.sending import built_destinations
 
 if TYPE_CHECKING:
-    import asyncio
-
-    import duckdb
     from opentelemetry.trace import Tracer
 
     from weaklink_analysis.operations import Settings
@@ -30,216 +42,31 @@ if TYPE_CHECKING:
     from weaklink_processor.analyst.step import Sent, Step
     from weaklink_processor.metrics import Tally
     from weaklink_processor.queue.store import QueueStore
-    from weaklink_processor.receive.http_connection import Patience
-    from weaklink_processor.receive.limits import Limits
-    from weaklink_processor.receive.tls import TlsFiles
     from weaklink_processor.supervise.news import News
 
-_MIB = 1024 * 1024
-_RECEIVER_GRACE_SECONDS = 4  # less than the supervisor leaves it
+__all__ = [
+    "ANALYST",
+    "CATALOGUE_FILE",
+    "DEPARTED",
+    "QUEUE_FILE",
+    "STATE_FILE",
+    "compact",
+    "compact_request",
+    "drain",
+    "forget_others",
+    "is_published",
+    "limits",
+    "listed_files",
+    "look_into_queue",
+    "open_catalogue",
+    "open_queue",
+    "refuse_newer",
+    "require_data_dir",
+    "run_analyst",
+    "run_receiver",
+]
+
 _EMIT_DRAIN_SECONDS = 1.5
-QUEUE_FILE = "queue.sqlite"
-STATE_FILE = "state.duckdb"
-CATALOGUE_FILE = "weaklink.duckdb"
-ANALYST = "analyst"
-"""The analyst's name among the queue's consumers."""
-DEPARTED = {"age": "lake:too_old", "size": "lake:too_much"}
-"""Marks in the queue's file: how many spans left the lake since the folder was made."""
-
-
-def limits(config: Config) -> "Limits":
-    """Return the bounds on a request that came in neither over gRPC nor over HTTP: the wider of the two."""
-    return max(_grpc_limits(config), _http_limits(config), key=lambda limits: limits.max_recv_bytes)
-
-
-def _grpc_limits(config: Config) -> "Limits":
-    return _limits(config, config.receiver.grpc.max_recv_msg_size_mib * _MIB)
-
-
-def _http_limits(config: Config) -> "Limits":
-    return _limits(config, config.receiver.http.max_request_body_size)
-
-
-def _limits(config: Config, max_recv_bytes: int) -> "Limits":
-    from weaklink_processor.receive.limits import Limits
-
-    return Limits(max_recv_bytes, **config.receiver.limits.model_dump())
-
-
-@contextmanager
-def open_queue(config: Config) -> "Iterator[QueueStore]":
-    """Open the queue; every row waits for the analyst from the first one on."""
-    from weaklink_processor.queue.store import QueueStore
-
-    bounds = config.queue
-    path = config.data_dir / QUEUE_FILE
-    with closing(QueueStore.open(path, max_bytes=bounds.max_bytes, max_requests=bounds.max_requests)) as queue:
-        queue.register(ANALYST)
-        yield queue
-
-
-@contextmanager
-def look_into_queue(config: Config) -> "Iterator[QueueStore]":
-    """Open the queue to look at it; nothing in it changes, also where the disk is full."""
-    from weaklink_processor.queue.store import QueueStore
-
-    with closing(QueueStore.open(config.data_dir / QUEUE_FILE, max_bytes=config.queue.max_bytes)) as queue:
-        yield queue
-
-
-@contextmanager
-def open_catalogue(config: Config, *, to_read: bool = True) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """Open the views read-only, times shown in UTC; not `to_read`: only to see what they are.
-
-    Raises:
-        UsageError: there is no data folder, or nothing has been published yet.
-        BrokenStore: a newer weaklink wrote them, or the folder was copied or moved, and they are of the old one.
-    """
-    import duckdb
-
-    from weaklink_processor.lake.listing import check_format, check_place
-
-    path = config.data_dir / CATALOGUE_FILE
-    require_data_dir(config)
-    _look_into_stores(config)
-    if not is_published(config):
-        raise UsageError(f"{path} is not there yet: it comes with the first span that `weaklink serve` has analysed")
-    try:
-        opened = duckdb.connect(path, read_only=True)
-    except duckdb.Error as error:  # of a newer DuckDB, or none at all
-        raise BrokenStore(f"{path}: this weaklink cannot read it: {error}") from error
-    with opened as catalogue:
-        check_format(catalogue, path)
-        if to_read:
-            check_place(catalogue, path)
-        catalogue.execute("SET TimeZone = 'UTC'")
-        yield catalogue
-
-
-def refuse_newer(config: Config) -> None:
-    """Refuse a data folder of which a newer weaklink wrote anything; a catalogue that nobody can read is made anew.
-
-    Raises:
-        BrokenStore: it is one.
-    """
-    import duckdb
-
-    from weaklink_processor.lake.listing import check_format
-
-    _look_into_stores(config)
-    path = config.data_dir / CATALOGUE_FILE
-    with suppress(duckdb.Error):
-        if path.exists():
-            with duckdb.connect(path, read_only=True) as catalogue:
-                check_format(catalogue, path)
-
-
-def _look_into_stores(config: Config) -> None:
-    from weaklink_processor.analyst import schema
-    from weaklink_processor.queue import database
-    from weaklink_processor.supervise.lock import is_held
-
-    database.look_into(config.data_dir / QUEUE_FILE)
-    if not is_held(config.data_dir):  # whoever is at work has looked, and must find the state unlocked
-        schema.look_into(config.data_dir / STATE_FILE)
-
-
-def listed_files(config: Config) -> int:
-    """Return how many files of the lake are read by those who query it."""
-    from weaklink_processor.lake.listing import listed_parts
-
-    if not is_published(config):
-        return 0
-    with open_catalogue(config, to_read=False) as catalogue:
-        return len(listed_parts(catalogue))
-
-
-def is_published(config: Config) -> bool:
-    """Return whether there are views to query."""
-    return (config.data_dir / CATALOGUE_FILE).exists()
-
-
-def require_data_dir(config: Config, file: str = "") -> None:
-    """Refuse a folder that is not there, or that lacks this file of ours.
-
-    Raises:
-        UsageError: it is so.
-    """
-    if not (config.data_dir / file).exists():
-        raise UsageError(
-            f"no data folder {config.data_dir}: name one with --data-dir, or make one with `weaklink serve`"
-        )
-
-
-def run_receiver(config: Config, stop: threading.Event, on_ready: Callable[[], None], news: "News") -> None:
-    """Take spans until `stop` is set, then drain.
-
-    Raises:
-        UsageError: an endpoint cannot be listened on.
-    """
-    import asyncio
-
-    from weaklink_processor.queue.writer import Patience, QueueWriter
-    from weaklink_processor.receive import process
-    from weaklink_processor.receive.credentials import Credentials
-
-    settings = process.ReceiverSettings(
-        grpc=config.receiver.grpc.endpoint,
-        http=config.receiver.http.endpoint,
-        grpc_limits=_grpc_limits(config),
-        http_limits=_http_limits(config),
-        credentials=Credentials(config.receiver.auth.tokens, config.receiver.auth.users),
-        grpc_tls=_tls_files(config.receiver.grpc.tls),
-        http_tls=_tls_files(config.receiver.http.tls),
-        http_patience=_patience(config.receiver.http),
-        grace_seconds=_RECEIVER_GRACE_SECONDS,
-    )
-    patience = Patience(config.queue.max_pending_bytes, config.queue.max_pending_requests, config.queue.max_wait)
-
-    async def receive() -> None:
-        with open_queue(config) as queue:
-            writer = QueueWriter(queue, patience=patience, duplicate_window_seconds=config.queue.duplicate_window)
-            try:
-                await process.run_receiver(
-                    settings,
-                    writer.append,
-                    stop=_in_this_loop(stop),
-                    on_ready=lambda _: on_ready(),
-                    tally=news.tally,
-                )
-            finally:
-                await writer.stop()
-
-    asyncio.run(receive())
-
-
-def _patience(http: Http) -> "Patience":
-    from weaklink_processor.receive.http_connection import Patience
-
-    return Patience(http.read_header_timeout, http.read_timeout, http.write_timeout, http.idle_timeout)
-
-
-def _tls_files(tls: ServerTls) -> "TlsFiles | None":
-    from weaklink_processor.receive.tls import TlsFiles
-
-    if tls.cert_file is None or tls.key_file is None:
-        return None
-    return TlsFiles(tls.cert_file, tls.key_file, tls.client_ca_file)
-
-
-def _in_this_loop(stop: threading.Event) -> "asyncio.Event":
-    """Return an event of the running loop that is set when `stop` is."""
-    import asyncio
-
-    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-
-    def forward() -> None:
-        stop.wait()
-        with suppress(RuntimeError):  # the loop has ended by itself
-            loop.call_soon_threadsafe(stopped.set)
-
-    threading.Thread(target=forward, name="stop", daemon=True).start()
-    return stopped
 
 
 def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], None], news: "News") -> None:
@@ -253,30 +80,6 @@ def run_analyst(config: Config, stop: threading.Event, on_ready: Callable[[], No
         outbox.start()
         on_ready()
         analyst.run(stop)
-
-
-def forget_others(config: Config, queue: "QueueStore") -> None:
-    """Have nothing wait any longer for destinations that are not configured, as who drains the queue lets go of it.
-
-    Raises:
-        UsageError: something waits for one of them already.
-    """
-    from weaklink_processor.analyst.unsent import unsent
-
-    others = sorted(queue.stats().consumers.keys() - {ANALYST, *destinations(config)})
-    for consumer in others:
-        waiting = f"{rows:,} rows of {QUEUE_FILE}" if (rows := queue.backlog(consumer).rows) else ""
-        kind, _, name = consumer.partition(":")
-        if not waiting and kind == "evaluations":  # those of rows that are let go of lie beside the queue
-            made = unsent(config.data_dir / STATE_FILE, queue.mark(f"forward:{name}"))
-            waiting = f"{made:,} evaluations of {STATE_FILE}" if made else ""
-        if waiting:
-            raise UsageError(
-                f"{waiting} wait for {consumer}, which these settings do not have: "
-                "name those of the service with --config, or have it run meanwhile"
-            )
-    for consumer in others:
-        queue.forget(consumer)
 
 
 def drain(config: Config, on_progress: Callable[[], None] = lambda: None, steps: Steps = AS_A_SERVICE) -> None:
