@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from weaklink_analysis.mai.attribution import ATTRIBUTION, Attribution
-from weaklink_analysis.mai.rubrics import STRUCTURAL, Rubric
+from weaklink_analysis.mai.rubrics import MAX_HOPS, STRUCTURAL, Rubric
 from weaklink_analysis.scoring import SCORING, Scoring
 
 Thresholds: TypeAlias = tuple[float | None, float | None]
@@ -31,7 +31,7 @@ class Matcher:
 class Settings:
     """The configurable numbers of semantics; the defaults are the seed's."""
 
-    max_hops: int = 5
+    max_hops: int = MAX_HOPS
     min_threshold: float = 0.4
     flag_threshold: float = 0.6
     assumed_confidence: float = 0.5

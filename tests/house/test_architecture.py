@@ -17,9 +17,12 @@ PLANTED = {
     "analysis/weaklink_analysis/spans.py": "import weaklink_processor.errors",
     "analysis/weaklink_analysis/operations.py": "import threading",
     "analysis/weaklink_analysis/identity.py": "import weaklink_analysis.emit",
+    "analysis/weaklink_analysis/gate/judging.py": "import weaklink_analysis.doctor",
+    "analysis/weaklink_analysis/mai/measures.py": "import weaklink_analysis.operations",
     "analysis/weaklink_analysis/emit/known.py": "import weaklink_analysis.names",
     "analysis/weaklink_analysis/emit/records.py": "import pyarrow",
-    "processor/weaklink_processor/attic.py": "",  # a room that has no place in the contract
+    "processor/weaklink_processor/attic.py": "",  # rooms that have no place in the contracts
+    "analysis/weaklink_analysis/cellar.py": "",
 }
 
 
@@ -47,7 +50,7 @@ def test_imports_run_downward() -> None:
     """The contracts of pyproject.toml hold."""
     done = lint(ROOT)
     assert done.returncode == 0, done.stdout
-    assert "4 kept, 0 broken" in done.stdout
+    assert "5 kept, 0 broken" in done.stdout
 
 
 @pytest.mark.parametrize(("file", "line"), PLANTED.items())

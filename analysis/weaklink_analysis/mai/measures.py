@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weaklink_analysis.mai.rubrics import Rubric
+from weaklink_analysis.mai.rubrics import MAX_HOPS, Rubric
 from weaklink_analysis.mai.spans import Memory, Operation
-from weaklink_analysis.operations import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def measure_operations(found: Sequence[Sequence[Operation]], rubric: Rubric) -> 
         judged=len(judged),
         above=sum((rubric.missing_confidence if c is None else c) >= rubric.confident for c in judged),
         with_agent=sum(operation.has_agent for operation in all_found),
-        deepest=_deepest(all_found, max(Settings().max_hops, rubric.max_depth) + 1),
+        deepest=_deepest(all_found, max(MAX_HOPS, rubric.max_depth) + 1),
         low_unhedged=sum(_is_low_unhedged(operation, rubric) for operation in all_found),
     )
 

@@ -29,6 +29,9 @@ FINDING_CHECKS = (
 
 COUNTING = ("operations", "spans")
 
+MAX_HOPS = 5
+"""So many derivations up a version's ancestors are looked for, unless configured."""
+
 
 class RubricError(ValueError):
     """A rubric that cannot be used. Its text has a line for each fault, with the field and the value."""
@@ -51,7 +54,7 @@ class Rubric:
     confident_share: float = 0.7
     missing_confidence: float = 0.5
     agent_share: float = 0.9
-    max_depth: int = 5
+    max_depth: int = MAX_HOPS
     low: float = 0.4
     counting: str = "operations"
     """operations: a record a span names, values as weaklink reads them, depth of the rebuilt chains.
@@ -68,7 +71,7 @@ class Rubric:
         return tuple(check for check in self.weights if check in FINDING_CHECKS)
 
 
-def rubric_from(data: Mapping[str, object], max_hops: int = 5) -> Rubric:
+def rubric_from(data: Mapping[str, object], max_hops: int = MAX_HOPS) -> Rubric:
     """A rubric from plain data, as a config file has it: Rubric's fields by name; `evaluation` may be left out.
 
     Chains are followed `max_hops` derivations up, so a deeper limit could not fail: it is refused. Raises RubricError
@@ -84,7 +87,7 @@ def rubric_from(data: Mapping[str, object], max_hops: int = 5) -> Rubric:
     return Rubric(**values | {"weights": {check: float(weight) for check, weight in values["weights"].items()}})
 
 
-def rubrics_from(configured: Iterable[Mapping[str, object]], max_hops: int = 5) -> dict[str, Rubric]:
+def rubrics_from(configured: Iterable[Mapping[str, object]], max_hops: int = MAX_HOPS) -> dict[str, Rubric]:
     """The built-in rubrics and the configured ones by name. Raises RubricError with all faults of all of them."""
     found, faults = dict(RUBRICS), list[str]()
     for data in configured:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SkipValidation, ValidationInfo, field_validator
 
-from weaklink_analysis.mai.rubrics import RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
+from weaklink_analysis.mai.rubrics import MAX_HOPS, RUBRICS, STRUCTURAL, Rubric, find_rubric, rubrics_from
 from weaklink_processor.config.naming import OwnConventions
 from weaklink_processor.config.scoring import Attribution, Confidence, Freshness
 from weaklink_processor.config.values import (
@@ -28,7 +28,7 @@ def _rubrics(value: object, info: ValidationInfo) -> object:
     # A child process gets the parent's rubrics as mappings, the built-in ones too.
     built_in = [asdict(rubric) for rubric in RUBRICS.values()]
     chosen = [one["name"] if isinstance(one, Mapping) and dict(one) in built_in else one for one in chosen]
-    own = rubrics_from([one for one in chosen if isinstance(one, Mapping)], info.data.get("max_hops", 5))
+    own = rubrics_from([one for one in chosen if isinstance(one, Mapping)], info.data.get("max_hops", MAX_HOPS))
     rubrics = [find_rubric(one["name"] if isinstance(one, Mapping) else str(one), own) for one in chosen]
     names = [rubric.name for rubric in rubrics]
     if not names or len(set(names)) < len(names):
@@ -68,7 +68,7 @@ class Analysis(Section):
     """The numbers that analysis depends on."""
 
     quiet_period: Seconds = 5.0
-    max_hops: Annotated[Whole, Field(ge=1, le=16)] = 5
+    max_hops: Annotated[Whole, Field(ge=1, le=16)] = MAX_HOPS
     min_threshold: Share = 0.4
     flag_threshold: Share = 0.6
     clock_skew: Seconds = 60.0
