@@ -1,17 +1,24 @@
 """`weaklink compact`, with and without a service."""
 
+import errno
 import shutil
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import pytest
+from click.testing import CliRunner
 
 from e2e.clients import grpc_export
 from e2e.workload import keys, workload
 from shell import printed, refused
 from weaklink_processor.analyst.state import State
+from weaklink_processor.cli import main
 from weaklink_processor.commands.replay import take
+from weaklink_processor.config import Config
+from weaklink_processor.lake.lake import Lake
 from weaklink_processor.lake.listing import listed_parts
+from weaklink_processor.lake.parts import Part
 from weaklink_processor.queue import framing
 from weaklink_processor.sources import load_config
 from weaklink_processor.wiring.analysing import analysis_settings
@@ -107,6 +114,27 @@ def test_other_settings_change_no_row(tmp_path: Path) -> None:
     with closing(State.open(moved / "state.duckdb")) as state:
         assert state.changed_settings(analysis_settings(config)) == []
         assert state.stored_settings() == analysis_settings(config)
+
+
+def test_what_cannot_be_merged_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command fails, the rows stay as they were, and once there is room they are merged."""
+
+    def full(*_: object) -> Part:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    data_dir, file = tmp_path / "data", tmp_path / "spans.binpb"
+    file.write_bytes(framing.join(workload(seed=5, requests=3)))
+    take(Config(data_dir=data_dir), [file])
+    before, listed = tables(data_dir), files(data_dir)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "merge", full)
+        done = CliRunner().invoke(main, ["compact", "--data-dir", str(data_dir)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "could not be merged, and are as they were" in done.stderr
+    assert (tables(data_dir), files(data_dir)) == (before, listed)
+    printed("compact", "--data-dir", data_dir)
+    assert sum(map(len, files(data_dir).values())) < sum(map(len, listed.values()))
+    assert tables(data_dir) == before
 
 
 def test_a_folder_without_an_analysis_is_left_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weaklink_processor.config import Config
+from weaklink_processor.errors import WeaklinkError
 from weaklink_processor.thrift import AS_A_SERVICE, Steps
 from weaklink_processor.wiring.analysing import analysis_settings, decoder, own_conventions
 from weaklink_processor.wiring.folder import (
@@ -193,6 +194,9 @@ def compact(config: Config) -> None:
     """Merge the lake's parts into as few as can be; the caller holds the data folder's lock.
 
     With the settings that its numbers were made with: other ones are for a service to apply, or a replay.
+
+    Raises:
+        WeaklinkError: some could not be merged, and are as they were.
     """
     from weaklink_processor.analyst.requests import settle
     from weaklink_processor.analyst.state import State
@@ -201,6 +205,8 @@ def compact(config: Config) -> None:
         settings = state.stored_settings() or analysis_settings(config)
         with closing(_step(config, queue, state, settings)) as step:
             step.compact(_now(), whole=True)
+            if step.compacting:
+                raise WeaklinkError("some files could not be merged, and are as they were; the log above says why")
         settle(queue)
 
 
