@@ -189,6 +189,9 @@ def test_members(members: Mapping[str, object], span: Span) -> None:
         ({"stringValue": ""}, AnyValue(string_value="")),
         ({"boolValue": False}, AnyValue(bool_value=False)),
         ({"intValue": "-9223372036854775808"}, AnyValue(int_value=-(2**63))),
+        ({"intValue": 1e300}, AnyValue(double_value=1e300)),
+        ({"intValue": 2**63}, AnyValue(double_value=2.0**63)),
+        ({"intValue": -(2.0**63)}, AnyValue(int_value=-(2**63))),
         ({"doubleValue": 1}, AnyValue(double_value=1.0)),
         ({"doubleValue": "-Infinity"}, AnyValue(double_value=-math.inf)),
         ({"doubleValue": "1e-3"}, AnyValue(double_value=0.001)),
@@ -200,7 +203,7 @@ def test_members(members: Mapping[str, object], span: Span) -> None:
     ],
 )
 def test_attribute_values(value: object, expected: AnyValue) -> None:
-    """A value that is empty or zero is still of its type."""
+    """A value that is empty or zero is still of its type; a number too large for an integer is a double."""
     assert read_span(attribute_json(value)).attributes[0].value == expected
 
 
@@ -240,6 +243,9 @@ SPAN_PATH = "resourceSpans[0].scopeSpans[0].spans[0]"
         (span_json(startTimeUnixNano="18446744073709551616"), f"{SPAN_PATH}.startTimeUnixNano: expected an integer in"),
         (attribute_json({"boolValue": 1}), f"{SPAN_PATH}.attributes[0].value.boolValue: expected true or false, got 1"),
         (attribute_json({"boolValue": "true"}), ".boolValue: expected true or false, got 'true'"),
+        (attribute_json({"intValue": "9223372036854775808"}), ".intValue: expected an integer in the field's range"),
+        (attribute_json({"intValue": 10**400}), ".intValue: expected a number"),
+        (attribute_json({"intValue": 1.5}), ".intValue: expected an integer in the field's range, got 1.5"),
         (attribute_json({"doubleValue": "nan"}), "expected a number, NaN, Infinity or -Infinity, got 'nan'"),
         (attribute_json({"doubleValue": "0x1"}), ".doubleValue: expected a number"),
         (attribute_json({"doubleValue": True}), ".doubleValue: expected a number"),

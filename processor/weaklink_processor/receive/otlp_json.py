@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from weaklink_processor.errors import BadData
 from weaklink_processor.receive.json_values import kind_of
@@ -26,6 +27,8 @@ Members = dict[str, Put]
 
 OBJECT: Final = "an object"
 ARRAY: Final = "an array"
+INT64: Final = 1 << 63
+KINDS_OF_VALUE: Final = AnyValue.DESCRIPTOR.fields_by_name
 STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 """A JSON string; it always fits where one begins, so that finding all takes no longer than the text is long."""
 
@@ -121,6 +124,20 @@ def _scalar(field: FieldDescriptor) -> Put:
     return put
 
 
+def _whole(field: FieldDescriptor) -> Put:
+    """Put an attribute's integer; a number that no int64 has room for as a double.
+
+    JavaScript's SDK takes each number without a fraction for an integer. Over protobuf it sends such a double for it.
+    """
+    as_integer, as_double = _scalar(field), _scalar(KINDS_OF_VALUE["double_value"])
+
+    def put(message: Message, item: object, room: int) -> None:
+        beyond = isinstance(item, int | float) and not -INT64 <= item < INT64
+        (as_double if beyond else as_integer)(message, item, room)
+
+    return put
+
+
 def _message(field: FieldDescriptor) -> Put:
     name, members = field.name, _members(field.message_type)
 
@@ -178,6 +195,7 @@ _PUTS: Final = {
     (True, False): _scalars,
     (True, True): _messages,
 }
+_OWN_PUTS: Final = {KINDS_OF_VALUE["int_value"].full_name: _whole}
 
 
 def _members(descriptor: Descriptor | None) -> Members:
@@ -188,7 +206,8 @@ def _members(descriptor: Descriptor | None) -> Members:
         return known
     table = _TABLES[descriptor.full_name] = Members()  # known before it is filled: AnyValue contains itself
     for field in descriptor.fields:
-        table[field.json_name] = _PUTS[field.is_repeated, field.message_type is not None](field)
+        make = _OWN_PUTS.get(field.full_name) or _PUTS[field.is_repeated, field.message_type is not None]
+        table[field.json_name] = make(field)
     return table
 
 
