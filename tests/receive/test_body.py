@@ -39,6 +39,24 @@ async def test_split_anywhere(size: int, encoding: str) -> None:
     assert await read_body(request(chunks, encoding), 1000) == CONTENT
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000, 5000])
+async def test_gzip_of_several_members(size: int) -> None:
+    """Members of gzip behind each other are one body, however it is cut, and count together."""
+    sent = b"".join(gzip.compress(part) for part in (CONTENT[:300], b"", CONTENT[300:]))
+    chunks = [sent[start : start + size] for start in range(0, len(sent), size)]
+    assert await read_body(request(chunks), 1000) == CONTENT
+    with pytest.raises(TooLarge, match="more than 999 bytes"):
+        await read_body(request(chunks), 999)
+
+
+async def test_members_of_gzip_are_limited() -> None:
+    """Each member takes time to begin with, so that very many empty ones are BadData."""
+    empty = gzip.compress(b"")
+    assert await read_body(request([empty * 1000] * 10), 1 << 20) == b""
+    with pytest.raises(BadData, match="more than 10000 members"):
+        await read_body(request([empty * 1000] * 10 + [empty]), 1 << 20)
+
+
 @pytest.mark.parametrize("encoding", ["", "gzip"])
 async def test_one_byte_too_many(encoding: str) -> None:
     """A body at the limit is read, and one byte more is TooLarge."""

@@ -9,6 +9,7 @@ from weaklink_processor.receive.room import Grow
 from weaklink_processor.receive.status import WrongType
 
 GZIP: Final = 16 + zlib.MAX_WBITS  # zlib's way of asking for a gzip header and trailer
+MOST_MEMBERS: Final = 10_000  # an empty one takes 20 bytes, and as long as a large one to begin with
 
 
 async def read_body(request: Request, max_bytes: int, grow: Grow = lambda _: None) -> bytes:
@@ -47,17 +48,29 @@ class _Identity:
 
 
 class _Gzip:
+    """One member, or several behind each other: https://www.rfc-editor.org/rfc/rfc1952#section-2.2."""
+
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(GZIP)
+        self._members = 1
 
     def feed(self, chunk: bytes, room: int) -> bytes:
-        try:
-            decoded = self._stream.decompress(chunk, room) if chunk and not self._stream.eof else b""
-        except zlib.error as error:
-            raise BadData(f"damaged gzip stream: {error}") from error
-        if self._stream.unused_data:
-            raise BadData("data after the end of the gzip stream")
-        return decoded
+        decoded = bytearray()
+        while chunk and len(decoded) < room:
+            if self._stream.eof:
+                self._begin_another()
+            try:
+                decoded += self._stream.decompress(chunk, room - len(decoded))
+            except zlib.error as error:
+                raise BadData(f"damaged gzip stream: {error}") from error
+            chunk = self._stream.unused_data
+        return bytes(decoded)
+
+    def _begin_another(self) -> None:
+        self._members += 1
+        if self._members > MOST_MEMBERS:
+            raise BadData(f"a gzip stream of more than {MOST_MEMBERS} members")
+        self._stream = zlib.decompressobj(GZIP)
 
     def finish(self) -> None:
         if not self._stream.eof:
