@@ -28,7 +28,8 @@ SELECT
     d.row_id IS NOT NULL
     OR (
         coalesce(c."retrieval.documents", '') <> '[]'
-        AND coalesce(c."output.value", '') NOT IN ('[]', '{"documents": []}')
+        -- JavaScript writes no spaces.
+        AND replace(coalesce(c."output.value", ''), ' ', '') NOT IN ('[]', '{"documents":[]}')
     ) AS counted
 FROM candidates AS c
 LEFT JOIN documents AS d ON c.row_id = d.row_id
