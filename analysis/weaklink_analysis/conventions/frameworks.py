@@ -108,7 +108,11 @@ RETRIEVAL = (
         "vector_stores",
         reads=("db.system",),
         only=(*_VECTOR_STORES, *(name.capitalize() for name in _VECTOR_STORES)),
-        also=("db.operation", "db.operation.name", "db.milvus.search.result_count"),
+        also=(
+            *("db.operation", "db.operation.name"),
+            *("db.milvus.search.result_count", "db.vector.query.result.matches_length"),
+        ),
+        prefixes=("db.vector.query.result.",),
         events=("db.query.result", "db.search.result"),
         event_reads=(
             *("db.query.result.id", "db.query.result.score", "db.query.result.metadata"),

@@ -1,11 +1,11 @@
 -- Vector stores under OpenLLMetry: client spans of a store, and what was found as events db.query.result
--- (Milvus's search: db.search.result). Pinecone and Milvus print metadata as Python does: texts with quotes in them stay unread.
+-- (Milvus's search: db.search.result; in JavaScript: attributes with a number). Pinecone and Milvus print metadata as Python does: texts with quotes in them stay unread.
 -- Grain: a row a result; one row for a span without.
 WITH operations AS (
     SELECT
         row_id,
         lower(coalesce("db.operation", "db.operation.name", split_part(name, '.', -1))) AS operation,
-        coalesce("db.milvus.search.result_count", '') = '0' AS found_none
+        coalesce("db.milvus.search.result_count", "db.vector.query.result.matches_length", '') = '0' AS found_none
     FROM candidates
 ),
 kinds AS (
@@ -24,14 +24,26 @@ kinds AS (
         END AS kind
     FROM operations
 ),
-results AS (
+told AS (
     SELECT
         row_id,
-        row_number() OVER (PARTITION BY row_id ORDER BY place) - 1 AS ordinal,
+        place,
         coalesce("db.query.result.id", "db.search.result.id", id) AS memory_id,
         "db.query.result.score" AS score,
         coalesce("db.query.result.metadata", "db.search.result.entity") AS metadata
     FROM events
+    UNION ALL
+    SELECT
+        row_id,
+        number AS place,
+        any_value(value) FILTER (WHERE field = 'id') AS memory_id,
+        any_value(value) FILTER (WHERE field = 'score') AS score,
+        any_value(value) FILTER (WHERE field = 'metadata') AS metadata
+    FROM indexed
+    GROUP BY row_id, number
+),
+results AS (
+    SELECT *, row_number() OVER (PARTITION BY row_id ORDER BY place) - 1 AS ordinal FROM told
 )
 SELECT
     k.row_id,
