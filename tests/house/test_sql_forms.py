@@ -65,13 +65,14 @@ def test_max_rows_bounds_every_form(data_dir: Path) -> None:
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
-    """NaN and infinity are null, in lists, maps and structs, too; a null of these stays one, a text stays as it is."""
+    """NaN and infinity are null, in whatever holds them, too; a null of these stays one, a text stays as it is."""
     query = """
         SELECT
             'nan'::DOUBLE AS a, '-inf'::FLOAT AS "b ""c", ['nan'::DOUBLE, 1.5] AS d, 'NaN' AS e, 1 AS f,
             2.5::DOUBLE AS g, {'it''s': 'inf'::DOUBLE, 'in': [[{'x': 'nan'::DOUBLE, 'y': 'z'}]]} AS h,
             NULL::STRUCT(x DOUBLE) AS i, MAP {'n': ['nan'::FLOAT, 1]} AS j, NULL::MAP(VARCHAR, DOUBLE) AS k,
-            MAP {'n': 1} AS l
+            MAP {'n': 1} AS l, row(1, [row('nan'::DOUBLE)]) AS m, NULL::TUPLE(INTEGER, DOUBLE) AS n,
+            ['nan'::DOUBLE::UNION("a b" DOUBLE, t VARCHAR), 'nan', NULL] AS o
     """
 
     def constant(name: str) -> object:
@@ -81,7 +82,8 @@ def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
     row = told[0] if form == "json" else told
     numbers = {"a": None, 'b "c': None, "d": [None, 1.5], "e": "NaN", "f": 1, "g": 2.5}
     maps = {"j": {"n": [None, 1.0]}, "k": None, "l": {"n": 1}}
-    assert row == {**numbers, **maps, "h": {"it's": None, "in": [[{"x": None, "y": "z"}]]}, "i": None}
+    rows = {"m": [1, [[None]]], "n": None, "o": [{"a b": None}, {"t": "nan"}, None]}
+    assert row == {**numbers, **maps, **rows, "h": {"it's": None, "in": [[{"x": None, "y": "z"}]]}, "i": None}
 
 
 def test_a_plan_is_drawn(data_dir: Path) -> None:

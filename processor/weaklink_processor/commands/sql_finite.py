@@ -20,25 +20,38 @@ def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
             return f"CASE WHEN isfinite({value}) THEN {value} END"
         case "list" | "array":
             each = f"each{depth}"
-            own = _finite(each, _children(kind)["child"], depth + 1)
+            own = _finite(each, dict(_children(kind))["child"], depth + 1)
             return value if own == each else f"list_transform({value}, lambda {each}: {own})"
         case "map":
             values = f"map_values({value})"
-            own = _finite(values, duckdb.list_type(_children(kind)["value"]), depth)
+            own = _finite(values, duckdb.list_type(dict(_children(kind))["value"]), depth)
             made = f"CASE WHEN {value} IS NOT NULL THEN map(map_keys({value}), {own}) END"
             return value if own == values else made
-        case "struct":
-            children = _children(kind)
-            fields = {name: f"struct_extract({value}, {_literal(name)})" for name in children}
-            finite_fields = {name: _finite(fields[name], child, depth) for name, child in children.items()}
-            packed = ", ".join(f"{_quoted(name)} := {field}" for name, field in finite_fields.items())
-            made = f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
-            return value if finite_fields == fields else made
+        case "struct" | "tuple":
+            names, kinds = zip(*_children(kind), strict=True)
+            keys = map(_literal, names) if kind.id == "struct" else range(1, len(names) + 1)
+            fields = [f"struct_extract({value}, {key})" for key in keys]
+            own_fields = [_finite(field, child, depth) for field, child in zip(fields, kinds, strict=True)]
+            packed = (f"{_quoted(name)} := {own}" if name else own for name, own in zip(names, own_fields, strict=True))
+            pack = "struct_pack" if kind.id == "struct" else "row"
+            made = f"CASE WHEN {value} IS NOT NULL THEN {pack}({', '.join(packed)}) END"
+            return value if own_fields == fields else made
+        case "union":
+            return _finite_union(value, kind, depth)
     return value
 
 
-def _children(kind: DuckDBPyType) -> dict[str, DuckDBPyType]:
-    return {name: child for name, child in kind.children if isinstance(child, DuckDBPyType)}
+def _finite_union(value: str, kind: DuckDBPyType, depth: int) -> str:
+    whens = ""
+    for tag, child in _children(kind):
+        member = f"union_extract({value}, {_literal(tag)})"
+        if (own := _finite(member, child, depth)) != member:
+            whens += f" WHEN {_literal(tag)} THEN CAST(union_value({_quoted(tag)} := {own}) AS {kind})"
+    return f"CASE union_tag({value}){whens} ELSE {value} END" if whens else value
+
+
+def _children(kind: DuckDBPyType) -> list[tuple[str, DuckDBPyType]]:
+    return [(name, child) for name, child in kind.children if isinstance(child, DuckDBPyType)]
 
 
 def _literal(text: str) -> str:
