@@ -160,3 +160,11 @@ def test_ctrl_c_is_no_verdict(tmp_path: Path, place: str, command: str, code: in
     done = subprocess.run([sys.executable, "-c", program, command], cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (code, b"")
     assert done.stderr in {b"", b"Aborted!\n"}
+
+
+@pytest.mark.parametrize("command", ["gate", "doctor"])
+def test_an_age_that_is_none_is_a_line(tmp_path: Path, command: str) -> None:
+    """Behind the message nothing tells of what is left in memory."""
+    done = started(command, "--since", "yesterday", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(b"Error: Invalid value for '--since': 'yesterday': expected ")

@@ -26,16 +26,16 @@ _HELP = {
 
 PATH = click.Path(path_type=Path)
 _SECONDS: TypeAdapter[float] = TypeAdapter(PositiveSeconds)
+# Its error has to be over before `fail` raises: within another it keeps types of DuckDB alive, which that complains of.
 
 
 class _Age(click.ParamType[timedelta]):
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        try:
+        with suppress(ValidationError, OverflowError):
             return timedelta(seconds=_SECONDS.validate_python(value))
-        except (ValidationError, OverflowError):
-            self.fail(f"{value!r}: expected seconds, or a duration as 30m, 12h or 7d", param, ctx)
+        return self.fail(f"{value!r}: expected seconds, or a duration as 30m, 12h or 7d", param, ctx)
 
 
 class _Moment(_Age):
@@ -47,10 +47,9 @@ class _Moment(_Age):
         with suppress(ValueError):
             at = datetime.fromisoformat(value)
             return at if at.tzinfo else at.replace(tzinfo=UTC)
-        try:
+        with suppress(ValidationError, OverflowError):
             return datetime.now(UTC) - timedelta(seconds=_SECONDS.validate_python(value))
-        except (ValidationError, OverflowError):
-            self.fail(f"{value!r}: expected an age as 30m or 7d, or a time as 2026-11-20T14:00:00Z", param, ctx)
+        return self.fail(f"{value!r}: expected an age as 30m or 7d, or a time as 2026-11-20T14:00:00Z", param, ctx)
 
 
 class _Fraction(click.ParamType[float]):
