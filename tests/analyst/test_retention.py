@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyst_life import Life
+from docs.pages import on_page
 from otlp import S, payload, read, write
 from weaklink_processor.analyst.step import GRACE
 from weaklink_processor.emit.evaluator import ISSUED_SCHEMA
@@ -76,6 +77,18 @@ def test_old_spans_leave_and_what_is_known_of_memory_stays(tmp_path: Path) -> No
     ]
     revisions = "SELECT trace_id[-1:], revision FROM evaluation_history WHERE scope = 'trace' ORDER BY ALL"
     assert query(tmp_path / "aged", revisions) == [("3", 1)]
+
+
+def test_what_a_poisoned_memory_reached_is_known_when_its_spans_have_left(tmp_path: Path) -> None:
+    """The questions of docs/incident.md have the answers that they had before."""
+    tell(tmp_path / "kept", FOR_EVER)
+    tell(tmp_path / "aged", TWO_DAYS)
+    asked = [
+        block.text.replace("triage-1", "triage") for block in on_page("docs/incident.md") if block.language == "sql"
+    ]
+    answers = [query(tmp_path / "kept", question) for question in asked]
+    assert all(answers)
+    assert [query(tmp_path / "aged", question) for question in asked] == answers
 
 
 def test_only_traces_that_touch_memory_are_remembered(tmp_path: Path) -> None:
