@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from otlp import S, payload, read, write
-from shell import PROGRAM, printed, refused
+from shell import PROGRAM, printed, refused, weaklink
 from weaklink_processor.queue import framing
 
 STORY: Sequence[S] = (
@@ -23,6 +23,18 @@ STORY: Sequence[S] = (
     write(4, 6, "evil\x1b[31m[bold]", 0.6, 4),
     write(5, 7, "popular", 0.6, 4),
     *(read(5, 100 + n, "popular", 0.6, 5 + n) for n in range(120)),
+)
+UNTOLD: Sequence[S] = (
+    *(
+        S(1, 1 + n, attributes={"gen_ai.operation.name": "create_memory", "gen_ai.memory.record.id": "shared"} | store)
+        for n, store in enumerate([{"gen_ai.memory.store.id": "a"}, {"gen_ai.memory.store.id": "b"}])
+    ),
+    read(2, 3, "shared", None, 2),
+    write(2, 4, "fix", 0.9, 3, parents=["shared"]),
+    write(3, 5, "only", 0.9, 1),
+    replace(write(4, 6, "copy", 0.9, 3, parents=["only", "shared"]), environment="it's"),
+    replace(write(5, 7, "shared", 0.9, 400), environment="prod"),
+    replace(write(5, 8, "late", 0.9, 3, parents=["shared"]), environment="prod"),
 )
 
 
@@ -72,6 +84,25 @@ def test_an_id_means_one_memory(told: Path) -> None:
         assert "--environment prod --store ''" in message
         assert "near ones: triage" in refused(command, "triaje", "--data-dir", told)
     assert "twin@1" in printed("impact", "twin", "--environment", "prod", "--store", "", "--data-dir", told)
+
+
+def test_what_may_mean_it_is_counted_apart(tmp_path: Path) -> None:
+    """What names a memory and resolves to none is told on stderr, as far as it may mean this one: in its environment,
+    and in those that know no memory of that id."""
+    (tmp_path / "story.binpb").write_bytes(framing.join([payload(UNTOLD)]))
+    printed("replay", tmp_path / "story.binpb", "--data-dir", tmp_path / "data")
+    said = {
+        ("shared", "--store", "a"): "1 version, 1 read, 1 decision in environment ''; "
+        "1 version, 1 decision in environment 'it'\"'\"'s'",
+        ("only",): "1 version, 1 decision in environment 'it'\"'\"'s'",
+    }
+    for asked, counted in said.items():
+        for more in ((), ("--what-if", "0.1"), ("--format", "json")):
+            done = weaklink("impact", *asked, *more, "--data-dir", tmp_path / "data")
+            assert (
+                done.stderr.decode() == f"not counted, though they name {asked[0]} and it may be this one: {counted}\n"
+            )
+    assert weaklink("impact", "fix", "--data-dir", tmp_path / "data").stderr == b""
 
 
 def test_a_memory_that_is_elsewhere_is_told_from_none(told: Path) -> None:

@@ -3,8 +3,11 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from shlex import quote
 from typing import NamedTuple
 
 import click
@@ -26,6 +29,31 @@ from weaklink_processor.wiring.analysing import attribution
 _STANDING = """
     SELECT kind, id, hop, trace_id, time
     FROM lake.standing_on((SELECT list(r) FROM reached AS r), $low, $high)
+"""
+# What names the memory and resolves to nothing: it names no store where several have that id, or it is where nobody
+# knows the id, or it came before the write.
+_UNTOLD = """
+    WITH named AS (
+        SELECT 'version' AS kind, d.environment
+        FROM lake.derivations AS d
+        ANTI JOIN reached AS r ON d.child_key = r.version_key
+        WHERE d.parent_id = $id AND d.parent_key IS NULL
+        UNION ALL
+        SELECT DISTINCT ON (trace_id, span_id) 'read', environment
+        FROM lake.memory_operations
+        WHERE operation = 'read' AND memory_id = $id AND version_key IS NULL AND store IN ('', $store)
+        UNION ALL
+        SELECT 'decision', environment
+        FROM lake.decisions
+        WHERE list_bool_or([r.memory_id = $id AND r.version IS NULL AND r.store IN ('', $store) FOR r IN records])
+    )
+    SELECT environment, kind, count(*)
+    FROM named
+    WHERE environment = $environment OR environment NOT IN (
+        SELECT environment FROM lake.memory_versions WHERE memory_id = $id
+    )
+    GROUP BY ALL
+    ORDER BY environment, kind DESC
 """
 _UNBOUNDED = 10_000  # columns of text, where no terminal sets a limit
 _ROWS = 100
@@ -76,6 +104,7 @@ def impact(
                 _print_reached(_reached(catalogue, one), form)
             else:
                 _print_rescored(rescore(catalogue, _assumption(config, one, confidence)), form)
+            _tell_untold(catalogue, one)
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
 
@@ -84,6 +113,23 @@ def _reached(catalogue: duckdb.DuckDBPyConnection, one: Key) -> list[Reached]:
     low, high = walk(catalogue, own_versions(catalogue, one))
     rows = catalogue.execute(_STANDING, {"low": low, "high": high}).fetchall()
     return [Reached(*row) for row in rows]
+
+
+def _tell_untold(catalogue: duckdb.DuckDBPyConnection, one: Key) -> None:
+    """Say on stderr what names the memory and does not tell it from others."""
+    values = {"id": one.memory_id, "environment": one.environment, "store": one.store}
+    rows = catalogue.execute(_UNTOLD, values).fetchall()
+    told = [
+        f"{_counted({kind: number for _, kind, number in of_one})} in environment {quote(printable(environment))}"
+        for environment, of_one in groupby(rows, key=itemgetter(0))
+    ]
+    if told:
+        untold = f"not counted, though they name {printable(one.memory_id)} and it may be this one: {'; '.join(told)}"
+        click.echo(untold, err=True)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items())
 
 
 def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
@@ -101,9 +147,7 @@ def _assumption(config: Config, one: Key, confidence: float) -> Assumption:
 
 
 def _print_reached(reached: list[Reached], form: str) -> None:
-    counts = Counter(row.kind for row in reached)
-    total = ", ".join(f"{number:,} {kind}{'s' * (number > 1)}" for kind, number in counts.items())
-    _print(reached, Reached._fields, form, f"reached: {total}")
+    _print(reached, Reached._fields, form, f"reached: {_counted(Counter(row.kind for row in reached))}")
 
 
 def _print_rescored(rescored: list[Rescored], form: str) -> None:
