@@ -1,6 +1,7 @@
 """Decisions: what they rest on, what their score sees, and of which a backend hears. tests/oracle has every rule."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from engine_harness import Analysis
 from evaluations import Evaluation, values
 from otlp import S, read, write
+from weaklink_analysis.cookbook import question
 
 CASCADE = [
     write(1, 1, "triage", 0.30, 1, agent="triage"),
@@ -17,6 +19,7 @@ CASCADE = [
     write(1, 4, "action", 0.95, 5, parents=["diagnosis"], agent="action", parent=9),
 ]
 AGENT = {"openinference.span.kind": "AGENT"}
+PERIOD = re.compile(r"start_time BETWEEN .* AND now\(\)")
 PLAN = {"gen_ai.operation.name": "plan"}
 
 
@@ -36,6 +39,41 @@ def test_the_effective_score_sees_the_contaminated_chain(analysis: Analysis) -> 
     assert decision["min_effective_confidence"] == 0.3
     (verdict,) = [row for row in analysis.view("evaluations") if row["span_id"] == decision["span_id"]]
     assert (verdict["score"], verdict["passed"], verdict["score_effective"]) == (0.8, True, 0.4)
+
+
+NOTE = {"gen_ai.memory.record.id": "note"}
+
+
+def noted(span: int, store: str, confidence: float, agent: str) -> S:
+    """A write of the note in a store."""
+    said = {"gen_ai.operation.name": "upsert_memory", "gen_ai.memory.store.id": store, "memory.agent.id": agent}
+    return S(1, span, end=span, attributes=NOTE | said | {"memory.confidence": confidence})
+
+
+def test_only_the_version_that_it_relied_on_is_blamed(analysis: Analysis) -> None:
+    """Neither an earlier one of the memory, nor a memory of the same id in another store; so says the cookbook, too."""
+    found = {"gen_ai.operation.name": "search_memory", "gen_ai.memory.store.id": "crm"}
+    analysis.feed(
+        [
+            *(noted(1, "crm", 0.2, "hasty"), noted(2, "crm", 0.9, "careful"), noted(3, "wiki", 0.1, "other")),
+            write(1, 4, "guess", 0.3, 4, agent="guesser"),
+            S(2, 5, start=5, end=5, attributes=NOTE | found),
+            read(2, 6, "guess", 0.3, 6, agent="reader"),
+        ]
+    )
+    analysis.evaluate()
+    (decision,) = analysis.view("decisions")
+    assert decision["relied_on"] == [
+        {"memory_id": "guess", "store": "", "environment": "", "version": 1},
+        {"memory_id": "note", "store": "crm", "environment": "", "version": 2},
+    ]
+    with analysis.catalogue() as catalogue:
+        blamed, authors = (
+            catalogue.execute(PERIOD.sub("true", question(name).sql)).fetchall()
+            for name in ("contamination_leaderboard", "readers_and_authors")
+        )
+    assert blamed == [("", "", "guess", 0.3, 1, 1)]
+    assert sorted(author for _, _, author, _ in authors) == ["careful", "guesser"]
 
 
 def test_a_better_guess_mends_the_decision(analysis: Analysis) -> None:

@@ -30,6 +30,7 @@ KNOWN_TYPES = {"BIGINT", "INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "TIMESTAMP W
 """What Grafana's plugin turns into values of Grafana's."""
 METRIC = re.compile(r"\b(?:otelcol|weaklink)_\w+")
 GROUPED = re.compile(r"by \(([\w, ]+)\)")
+VERSION = ("environment", "store", "memory_id", "version")
 MIDNIGHT = {"hour": 0, "minute": 0, "second": 0, "microsecond": 0}
 
 Row = Mapping[str, Any]
@@ -145,20 +146,19 @@ def test_mai_is_the_mean_of_a_days_scores(month: Served) -> None:
 
 
 def test_the_leaderboard_counts_decisions_that_stand_on_a_memory(month: Served) -> None:
-    """Whoever is the weakest link of a version that a weak decision could rely on is blamed for that decision, once."""
+    """Whoever is the weakest link of a version that a weak decision relied on is blamed for that decision, once."""
     with answered(month, "contamination_leaderboard", 7) as (connection, asked, recent):
-        versions = defaultdict(list)
-        for row in rows(connection, "FROM memory_versions WHERE effective_confidence < 0.4"):
-            versions[row["environment"], row["memory_id"]].append(row)
+        weak_versions = {
+            tuple(row[part] for part in VERSION): (row["environment"], row["store"], row["weakest_id"])
+            for row in rows(connection, "FROM memory_versions WHERE effective_confidence < 0.4")
+        }
         blamed = defaultdict(set)
         for decision in rows(connection, "FROM decisions"):
             weak = decision["min_effective_confidence"] is not None and decision["min_effective_confidence"] < 0.4
             if weak and recent(decision["start_time"]):
-                for memory in decision["memory_ids"]:
-                    for version in versions[decision["environment"], memory]:
-                        if version["written_at"] <= decision["start_time"]:
-                            key = version["environment"], version["store"], version["weakest_id"]
-                            blamed[key].add((decision["trace_id"], decision["span_id"]))
+                for version in decision["relied_on"]:
+                    if weakest := weak_versions.get(tuple(version[part] for part in VERSION)):
+                        blamed[weakest].add((decision["trace_id"], decision["span_id"]))
     actual = {(row["environment"], row["store"], row["weakest_id"]): row["decisions"] for row in asked}
     assert len(actual) == min(20, len(blamed))
     assert actual == {key: len(blamed[key]) for key in actual}
@@ -191,17 +191,17 @@ def test_gaps_are_what_the_services_leave_out(month: Served) -> None:
 
 
 def test_readers_are_shown_beside_authors(month: Served) -> None:
-    """A decision counts once for each memory that it relied on, at who wrote that memory's first version."""
+    """A decision counts once for each memory that it relied on, at who wrote the version."""
     with answered(month, "readers_and_authors", 7) as (connection, asked, recent):
-        authors = defaultdict(list)
-        for row in rows(connection, "FROM memory_versions WHERE version = 1"):
-            authors[row["environment"], row["memory_id"]].append(row["agent_id"])
+        authors = {
+            tuple(row[part] for part in VERSION): row["agent_id"] for row in rows(connection, "FROM memory_versions")
+        }
         pairs = Counter(
-            (row["environment"], row["agent_id"], author)
+            (row["environment"], row["agent_id"], authors[version])
             for row in rows(connection, "FROM decisions")
             if recent(row["start_time"])
-            for memory in row["memory_ids"]
-            for author in authors[row["environment"], memory]
+            for version in (tuple(record[part] for part in VERSION) for record in row["relied_on"])
+            if version in authors
         )
     actual = {(row["environment"], row["reader"], row["author"]): row["relied_on"] for row in asked}
     assert actual.items() <= pairs.items()

@@ -124,6 +124,15 @@ def decision_row(o: Oracle, d: Decision) -> Row:
             "decision_memory_id": d.memory.memory[2] if d.memory else None,
             "memory_ids": [memory[2] for memory, _ in d.relied],
             "min_effective_confidence": min((o.effective(v) for _, v in d.relied), default=None),
+            "relied_on": [
+                {
+                    "memory_id": memory[2],
+                    "store": memory[1],
+                    "environment": memory[0],
+                    "version": v.number if v else None,
+                }
+                for memory, v in d.relied
+            ],
         }
     )
 

@@ -1,7 +1,7 @@
 -- Contamination leaderboard
 -- Which memory drags most decisions down? Each is the weakest link under what these decisions relied on.
 WITH relied AS (
-    SELECT trace_id, span_id, start_time, environment, unnest(memory_ids) AS memory_id
+    SELECT span_id, unnest(relied_on, recursive := true)
     FROM decisions
     WHERE min_effective_confidence < 0.4 AND start_time BETWEEN now() - INTERVAL 7 DAY AND now()
 )
@@ -13,8 +13,8 @@ SELECT
     count(DISTINCT r.span_id) AS decisions,
     count(DISTINCT v.memory_id) AS memories
 FROM relied AS r
-JOIN memory_versions AS v USING (environment, memory_id)
-WHERE v.effective_confidence < 0.4 AND v.written_at <= r.start_time
+JOIN memory_versions AS v USING (environment, store, memory_id, version)
+WHERE v.effective_confidence < 0.4
 GROUP BY ALL
 ORDER BY decisions DESC, v.weakest_id
 LIMIT 20

@@ -1,2 +1,2 @@
 -- Grain: a decision.
-SELECT * EXCLUDE (memory, records, unread, finding_codes, memory_key, record_keys) FROM lake.decisions
+SELECT * EXCLUDE (memory, records, unread, finding_codes, memory_key, record_keys), records AS relied_on FROM lake.decisions
