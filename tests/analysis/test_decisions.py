@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from docs.pages import on_page
 from engine_harness import Analysis
 from evaluations import Evaluation, values
 from otlp import S, read, write
@@ -74,6 +75,17 @@ def test_only_the_version_that_it_relied_on_is_blamed(analysis: Analysis) -> Non
         )
     assert blamed == [("", "", "guess", 0.3, 1, 1)]
     assert sorted(author for _, _, author, _ in authors) == ["careful", "guesser"]
+
+
+def test_the_page_shows_what_a_decision_relied_on(analysis: Analysis) -> None:
+    """Whatever it went by: a memory that it names and nobody read, and one that is not known, which costs most."""
+    named = {"memory.decision": True, "memory.relied_on": ["guess", "lost"]}
+    analysis.feed([write(1, 1, "guess", 0.3, 1, agent="guesser"), S(2, 2, start=5, end=5, attributes=named)])
+    analysis.evaluate()
+    (shown,) = [block.text for block in on_page("docs/why-failed.md") if "AS decided" in block.text]
+    with analysis.catalogue() as catalogue:
+        rows = catalogue.execute(f"SELECT memory_id, version, author FROM ({shown})").fetchall()
+    assert sorted(rows) == [("guess", 1, "guesser"), ("lost", None, None)]
 
 
 def test_a_better_guess_mends_the_decision(analysis: Analysis) -> None:
