@@ -79,8 +79,12 @@ def test_only_the_version_that_it_relied_on_is_blamed(analysis: Analysis) -> Non
 
 def test_the_page_shows_what_a_decision_relied_on(analysis: Analysis) -> None:
     """Whatever it went by: a memory that it names and nobody read, and one that is not known, which costs most."""
-    named = {"memory.decision": True, "memory.relied_on": ["guess", "lost"]}
-    analysis.feed([write(1, 1, "guess", 0.3, 1, agent="guesser"), S(2, 2, start=5, end=5, attributes=named)])
+    analysis.feed(
+        [
+            write(1, 1, "guess", 0.3, 1, agent="guesser"),
+            S(2, 2, start=5, end=5, attributes={"memory.decision": True, "memory.relied_on": ["guess", "lost"]}),
+        ]
+    )
     analysis.evaluate()
     (shown,) = [block.text for block in on_page("docs/why-failed.md") if "AS decided" in block.text]
     with analysis.catalogue() as catalogue:

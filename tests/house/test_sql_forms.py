@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from shell import PROGRAM
 from sql_call import answered, call
 from weaklink_processor.commands.sql_forms import Sheet, write
+from weaklink_service import PATIENCE
 
 LONG = "SELECT 1234567.25::DOUBLE AS number, NULL AS nothing, repeat('long ', 40) AS text, chr(27) || '[31m' AS colour"
 
@@ -98,6 +100,36 @@ def test_no_rows_are_said(data_dir: Path) -> None:
     table = answered(data_dir, "SELECT memory_id FROM memories WHERE false")
     assert "memory_id" in table
     assert "0 rows" in table
+
+
+def test_a_pipe_need_not_wait_for_the_whole_result(data_dir: Path) -> None:
+    """What there is goes through it, and the query ends when its reader has gone; a file gets all or nothing."""
+    query = "FROM range(1_000_000) UNION ALL SELECT sum(hash(a)) FROM range(100_000_000_000) AS r(a)"
+    command = [*PROGRAM, "sql", query, "--data-dir", str(data_dir), "--format", "csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            assert select.select([process.stdout], [], [], PATIENCE)[0], "nothing comes"
+            assert process.stdout.readline() == b"range\n"
+            process.stdout.close()
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
+        assert process.stderr
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("rows", [1_000, 3_000_000])
+def test_a_statement_that_fails_late_may_have_printed_a_part(data_dir: Path, tmp_path: Path, rows: int) -> None:
+    """Of a long result, and only into a pipe; the exit code and the message are those of any other failure."""
+    query = f"SELECT if(i = {rows - 1}, error('late'), i) AS i FROM range({rows}) AS r(i)"
+    command = [*PROGRAM, "sql", query, "--data-dir", str(data_dir), "--format", "csv"]
+    piped = subprocess.run(command, capture_output=True, check=False)
+    assert (piped.returncode, piped.stderr) == (2, b"Error: Invalid Input Error: late\n")
+    assert piped.stdout[:6] in ({b"", b"i\n0\n1\n"} if rows > 1_000 else {b""})
+    with (tmp_path / "file").open("wb") as file:
+        assert subprocess.run(command, stdout=file, stderr=subprocess.DEVNULL, check=False).returncode == 2
+    assert (tmp_path / "file").read_bytes() == b""
 
 
 def test_a_reader_that_leaves_early_leaves_nothing_behind(data_dir: Path, tmp_path: Path) -> None:

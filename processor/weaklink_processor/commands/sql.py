@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from weaklink_processor.commands.options import PATH, with_config
+from weaklink_processor.commands.sql_flow import Flow
 from weaklink_processor.commands.sql_forms import BINARY, FORMS, ROWS, Sheet, deliver
 from weaklink_processor.commands.sql_parameters import Parameter, ParameterType
 from weaklink_processor.commands.sql_session import Session
@@ -65,12 +66,16 @@ def sql(
             from weaklink_processor.commands.sql_shell import run
 
             run(session, max_rows)
-        elif seconds is None:
-            deliver(session.answer(text, Sheet.of_stdout(max_rows)), output)
-        else:
+        elif seconds is not None:
             from weaklink_processor.commands.sql_watch import watch
 
             watch(session, text, max_rows, seconds, output)
+        elif output:
+            deliver(session.answer(text, Sheet.of_stdout(max_rows)), output)
+        else:
+            flow = Flow(session.result)
+            session.answer(text, Sheet.of_stdout(max_rows), flow.more)
+            flow.end()
 
 
 def _check(form: str, output: Path | None) -> None:

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
+from time import monotonic
 
 import duckdb
 
@@ -34,28 +35,37 @@ class _Work:
             self.done.set()
 
 
-def attended(catalogue: duckdb.DuckDBPyConnection, work: Callable[[], None], *, bar: bool) -> None:
+def attended(
+    catalogue: duckdb.DuckDBPyConnection, work: Callable[[], None], *, bar: bool, print_more: Callable[[], bool] = bool
+) -> None:
     """Do work on this connection; with `bar`, stderr shows how far it is when it takes long, if it is a terminal.
+
+    `print_more` is called now and then, and returns whether there is something; then there is no bar any more.
 
     Raises:
         KeyboardInterrupt: the user stopped it.
+        OSError: what has come cannot be printed.
     """
     at_work = _Work(work)
     try:
-        _wait(at_work.done, catalogue, bar=bar and sys.stderr.isatty())
-    except KeyboardInterrupt:
+        _wait(at_work.done, catalogue, print_more, bar=bar and sys.stderr.isatty())
+    except (KeyboardInterrupt, OSError):
         catalogue.interrupt()
         at_work.done.wait()
         raise
     at_work.raise_error()
 
 
-def _wait(done: Event, catalogue: duckdb.DuckDBPyConnection, *, bar: bool) -> None:
-    if done.wait(PATIENCE if bar else None):
-        return
-    with _bar() as show:
+def _wait(done: Event, catalogue: duckdb.DuckDBPyConnection, print_more: Callable[[], bool], *, bar: bool) -> None:
+    until, show = monotonic() + PATIENCE, None
+    with ExitStack() as shown:
         while not done.wait(_LOOK):
-            show(catalogue.query_progress())
+            if print_more():
+                shown.close()
+                bar = False
+            elif bar and monotonic() >= until:
+                show = show or shown.enter_context(_bar())
+                show(catalogue.query_progress())
 
 
 @contextmanager

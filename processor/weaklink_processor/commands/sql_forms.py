@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from weaklink_processor.commands.sql_finite import finite
+from weaklink_processor.commands.sql_flow import Flow
 from weaklink_processor.errors import UsageError
 
 ROWS = 100
@@ -124,6 +125,4 @@ def deliver(file: Path, output: Path | None) -> None:
         except OSError as error:
             raise UsageError(f"--output: {str(output)!r}: {error.strerror}") from error
         return
-    with file.open("rb") as result:
-        shutil.copyfileobj(result, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+    Flow(file).end()

@@ -1,7 +1,7 @@
 """Statements in, results as files out: each on the views as they are when it runs."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,8 +60,15 @@ class Session:
             lock(catalogue, self.folder)
             yield catalogue
 
-    def answer(self, text: str, sheet: Sheet) -> Path:
+    @property
+    def result(self) -> Path:
+        """Where results are written, each in the place of the one before."""
+        return self.folder / "result"
+
+    def answer(self, text: str, sheet: Sheet, print_more: Callable[[], bool] = bool) -> Path:
         """Return the result of the one statement of this text, whole, in a file that the next result replaces.
+
+        `print_more` is called now and then while it grows.
 
         Raises:
             UsageError: it cannot be run, and why.
@@ -71,7 +78,7 @@ class Session:
             statements = _statements(catalogue, text)
             if len(statements) != 1:
                 raise UsageError(f"expected one SQL statement, got {len(statements)}")
-            return self._result(catalogue, statements[0], sheet)
+            return self._result(catalogue, statements[0], sheet, print_more)
 
     def answers(self, text: str, sheet: Sheet) -> Iterator[Path]:
         """Yield the result of each statement of this text, as `answer` does."""
@@ -79,8 +86,14 @@ class Session:
             for statement in _statements(catalogue, text):
                 yield self._result(catalogue, statement, sheet)
 
-    def _result(self, catalogue: duckdb.DuckDBPyConnection, statement: duckdb.Statement, sheet: Sheet) -> Path:
-        file = self.folder / "result"
+    def _result(
+        self,
+        catalogue: duckdb.DuckDBPyConnection,
+        statement: duckdb.Statement,
+        sheet: Sheet,
+        print_more: Callable[[], bool] = bool,
+    ) -> Path:
+        file = self.result
         values = self._values(catalogue, statement)
         text = bare(statement.query)
 
@@ -90,7 +103,7 @@ class Session:
             write(catalogue, relation, self.form, file, sheet)
 
         try:
-            attended(catalogue, run, bar=self.bar)
+            attended(catalogue, run, bar=self.bar, print_more=print_more)
         except duckdb.Error as error:
             raise _told(catalogue, statement.query, error) from error
         return file
