@@ -162,6 +162,27 @@ def test_ctrl_c_is_no_verdict(tmp_path: Path, place: str, command: str, code: in
     assert done.stderr in {b"", b"Aborted!\n"}
 
 
+LOADING = """
+import signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "click":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from weaklink_processor.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("command", "code"), [("gate", 130), ("serve", 0)])
+def test_ctrl_c_while_it_is_loaded_is_no_traceback(tmp_path: Path, command: str, code: int) -> None:
+    """It ends as it does later, in silence."""
+    done = subprocess.run([sys.executable, "-c", LOADING, command], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+
+
 @pytest.mark.parametrize("command", ["gate", "doctor"])
 def test_an_age_that_is_none_is_a_line(tmp_path: Path, command: str) -> None:
     """Behind the message nothing tells of what is left in memory."""
