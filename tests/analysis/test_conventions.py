@@ -9,7 +9,7 @@ import pytest
 
 from docs.pages import PAGES
 from engine_harness import Analysis
-from otlp import S, Value
+from otlp import DAWN, SECOND, S, Value
 from weaklink_analysis.conventions import CONVENTIONS
 
 COLUMNS = ("operation", "memory_id", "declared_confidence", "agent_id", "session_id", "parent_ids", "hedged")
@@ -295,6 +295,16 @@ def test_a_get_beneath_a_search_is_lineage(analysis: Analysis) -> None:
         ("read",),
         ("lineage",),
     ]
+
+
+def test_an_operation_ends_no_earlier_than_it_began(analysis: Analysis) -> None:
+    """Where the end is missing, or before the start, the start counts, here as in the version that is made."""
+    endless = replace(memledger("add", operation="add", id="m"), start=3.0, end=-DAWN / SECOND)
+    backwards = replace(memledger("recall", operation="recall", id="m"), span=2, start=7.0, end=5.0)
+    analysis.feed([endless, backwards])
+    rows = analysis.view("memory_operations")
+    assert [row["end_time"] for row in rows] == [row["start_time"] for row in rows]
+    assert [row["written_at"] for row in analysis.view("memory_versions")] == [rows[0]["end_time"]]
 
 
 def test_a_refused_or_failed_write_makes_no_version(analysis: Analysis) -> None:

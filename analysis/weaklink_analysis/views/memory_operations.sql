@@ -2,4 +2,4 @@
 SELECT * EXCLUDE (
     row_id, version_key, happened_at, counted, skew_seconds, contradicted_confidence, refused_confidence, refused_thresholds,
     finding_codes, has_agent, has_session
-), 1 + ln(1 + earlier_reads) AS access_boost FROM lake.memory_operations
+) REPLACE (happened_at AS end_time), 1 + ln(1 + earlier_reads) AS access_boost FROM lake.memory_operations

@@ -19,7 +19,7 @@ standing AS (
     SELECT 'version' AS kind, a.memory_id || '@' || a.version AS id, a.hop, a.trace_id, a.written_at AS "time"
     FROM affected AS a
     UNION ALL
-    SELECT 'read', o.span_id, min(a.hop), o.trace_id, any_value(o.end_time)
+    SELECT 'read', o.span_id, min(a.hop), o.trace_id, any_value(o.happened_at)
     FROM affected AS a
     INNER JOIN lake.memory_operations AS o ON a.version_key = o.version_key
     WHERE
