@@ -307,6 +307,15 @@ def test_an_operation_ends_no_earlier_than_it_began(analysis: Analysis) -> None:
     assert [row["written_at"] for row in analysis.view("memory_versions")] == [rows[0]["end_time"]]
 
 
+def test_ids_with_an_apostrophe_are_parents_under_mem0(analysis: Analysis) -> None:
+    """A list in JSON is read as it is, one that Python printed as Python meant it."""
+    for number, parents in enumerate((json.dumps(["q's", "r"]), str(["q", "r"])), start=1):
+        write: dict[str, Value] = {"mem0.memory.0.id": "m", "mem0.metadata.derived_from": parents}
+        analysis.feed([S(number, 1, "mem0.memory.add", attributes=write)])
+    rows = sorted(analysis.view("memory_versions"), key=lambda row: str(row["trace_id"]))
+    assert [row["parent_ids"] for row in rows] == [["q's", "r"], ["q", "r"]]
+
+
 def test_a_refused_or_failed_write_makes_no_version(analysis: Analysis) -> None:
     """A write whose span failed writes nothing, nor does one that a conflict resolver refused."""
     write: dict[str, Value] = {

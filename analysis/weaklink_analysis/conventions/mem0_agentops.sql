@@ -32,8 +32,12 @@ SELECT
     coalesce(l.memory_id, CASE WHEN l.row_id IS NULL THEN o."mem0.memory_id" END) AS memory_id,
     o."mem0.agent_id" AS own_agent,
     o."mem0.run_id" AS record_session,
-    -- A list is Python's text of it.
-    replace(coalesce(l.parents, o."mem0.metadata.derived_from"), '''', '"') AS parents_json,
+    -- A list that is not JSON is Python's text of it.
+    CASE
+        WHEN json_valid(coalesce(l.parents, o."mem0.metadata.derived_from"))
+            THEN coalesce(l.parents, o."mem0.metadata.derived_from")
+        ELSE replace(coalesce(l.parents, o."mem0.metadata.derived_from"), '''', '"')
+    END AS parents_json,
     CAST(coalesce(to_json(l.said), json_object(
         'confidence', o."mem0.metadata.confidence",
         'hedged', lower(o."mem0.metadata.hedged"),
