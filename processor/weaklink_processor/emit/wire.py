@@ -6,7 +6,7 @@ https://protobuf.dev/programming-guides/encoding/. Only what upb has parsed may 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from weaklink_processor.varint import varint
+from weaklink_processor.varint import read_varint, varint
 
 VARINT, FIXED64, LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)  # the wire types
 _FIXED_BYTES = {FIXED64: 8, _FIXED32: 4, _GROUP: 0, _GROUP_END: 0}
@@ -26,15 +26,15 @@ def length_delimited(data: bytes) -> Iterator[Field]:
     """The message's own length-delimited fields, in order; not those in a group, which is always an unknown field."""
     at = depth = 0
     while at < len(data):
-        tag, after_tag = _read_varint(data, at)
+        tag, after_tag = read_varint(data, at)
         kind = tag & 7
         if kind == LENGTH:
-            size, start = _read_varint(data, after_tag)
+            size, start = read_varint(data, after_tag)
             at = start + size
             if not depth:
                 yield Field(tag >> 3, after_tag, start, at)
         elif kind == VARINT:
-            _, at = _read_varint(data, after_tag)
+            _, at = read_varint(data, after_tag)
         else:
             at = after_tag + _FIXED_BYTES[kind]
             depth += _NESTING.get(kind, 0)
@@ -43,17 +43,3 @@ def length_delimited(data: bytes) -> Iterator[Field]:
 def delimited(number: int, content: bytes) -> bytes:
     """A field that holds a message, a text or bytes."""
     return varint(number << 3 | LENGTH) + varint(len(content)) + content
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """(value, where the next thing begins)."""
-    value = data[at]
-    if value < 0x80:  # noqa: PLR2004  nearly all are one byte
-        return value, at + 1
-    value &= 0x7F
-    shift = 0
-    while data[at] & 0x80:
-        at += 1
-        shift += 7
-        value |= (data[at] & 0x7F) << shift
-    return value, at + 1

@@ -5,15 +5,12 @@ https://protobuf.dev/programming-guides/techniques/#streaming
 
 import io
 from collections.abc import Iterator
-from typing import Final
 
 from weaklink_processor.errors import BadData
 from weaklink_processor.receive.accept import spans_of
 from weaklink_processor.receive.faults import fault
 from weaklink_processor.receive.limits import Limits
-
-VARINT_BYTES: Final = 10  # 64 bits, 7 to a byte
-SEVEN_BITS: Final = 0x7F  # a byte above this one is not the last of its varint
+from weaklink_processor.varint import CONTINUES, LONGEST, read_varint
 
 
 def read(name: str, stream: io.BufferedReader, limits: Limits) -> Iterator[bytes]:
@@ -21,9 +18,9 @@ def read(name: str, stream: io.BufferedReader, limits: Limits) -> Iterator[bytes
     offset = 0
     while digits := _varint(stream):
         place = f"{name}: byte {offset}"
-        if digits[-1] > SEVEN_BITS:
+        if digits[-1] >= CONTINUES:
             raise fault(place, "neither OTLP JSON nor the length of a protobuf message")
-        length = sum((digit & SEVEN_BITS) << 7 * index for index, digit in enumerate(digits))
+        length, _ = read_varint(digits, 0)
         if length > limits.max_recv_bytes:
             raise fault(place, f"a message of {length} bytes, and {limits.max_recv_bytes} is the limit")
         payload = stream.read(length)
@@ -42,10 +39,10 @@ def _check(place: str, payload: bytes, limits: Limits) -> None:
 
 
 def _varint(stream: io.BufferedReader) -> bytes:
-    """Read the bytes of one varint: none at the end, and a last one above SEVEN_BITS where it has no end."""
+    """Read the bytes of one varint: none at the end, and a last one that CONTINUES where it has no end."""
     digits = b""
-    while len(digits) < VARINT_BYTES and (digit := stream.read(1)):
+    while len(digits) < LONGEST and (digit := stream.read(1)):
         digits += digit
-        if digit[0] <= SEVEN_BITS:
+        if digit[0] < CONTINUES:
             break
     return digits

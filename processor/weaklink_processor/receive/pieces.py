@@ -10,14 +10,12 @@ from typing import Final
 
 from weaklink_processor.errors import BadData
 from weaklink_processor.receive.limits import Limits, over
-from weaklink_processor.varint import varint
+from weaklink_processor.varint import CONTINUES, read_varint, varint
 
 PIECE_BYTES: Final = 1 << 20
 VARINT, DELIMITED = 0, 2  # wire types
 WIDTHS: Final = {1: 8, 5: 4}  # those of a fixed width; no message of OTLP has groups
-LONGEST_VARINT: Final = 10
 HEAD_BYTES: Final = 5  # a field's tag and length, at most
-CONTINUES: Final = 0x80
 _UNREADABLE: Final = "not an ExportTraceServiceRequest in protobuf, or one with groups"
 
 Field = tuple[int, int, int, int]
@@ -80,7 +78,7 @@ def pieces(payload: bytes, limits: Limits) -> Iterator[bytes]:
     """
     try:
         yield from _cut(payload, 0, len(payload), (), _REQUEST, limits)
-    except IndexError:
+    except (IndexError, ValueError):
         raise BadData(_UNREADABLE) from None
 
 
@@ -112,21 +110,21 @@ def _not_too_long(field: bytes, limits: Limits) -> bytes:
 
 
 def _fields(payload: bytes, start: int, end: int) -> Iterator[Field]:
-    """Each field; IndexError at the end of the payload."""
+    """Each field; IndexError at the end of the payload, ValueError for a number that is none."""
     at = start
     while at < end:
         first, tag, at = at, payload[at], at + 1
         if tag >= CONTINUES:
-            tag, at = _varint(payload, first)
+            tag, at = read_varint(payload, first)
         kind = tag & 7
         if kind == DELIMITED:
             body, size = at + 1, payload[at]
             if size >= CONTINUES:
-                size, body = _varint(payload, at)
+                size, body = read_varint(payload, at)
             at = body + size
         elif kind == VARINT:
             body = at
-            _, at = _varint(payload, at)
+            _, at = read_varint(payload, at)
         elif kind in WIDTHS:
             body, at = at, at + WIDTHS[kind]
         else:
@@ -134,18 +132,6 @@ def _fields(payload: bytes, start: int, end: int) -> Iterator[Field]:
         if at > end:
             raise BadData(_UNREADABLE)
         yield tag >> 3, first, body, at
-
-
-def _varint(payload: bytes, at: int) -> tuple[int, int]:
-    """Its value, and where it ends."""
-    value = 0
-    for shift in range(0, 7 * LONGEST_VARINT, 7):
-        byte = payload[at]
-        value |= (byte & ~CONTINUES) << shift
-        at += 1
-        if byte < CONTINUES:
-            return value, at
-    raise BadData(_UNREADABLE)
 
 
 def inside(path: tuple[int, ...], run: bytes) -> bytes:
