@@ -23,6 +23,8 @@ def main(behaviour: str) -> None:
         case "stubborn":
             lifeline.tell_parent({"ready": behaviour})
             time.sleep(60)
+        case "verbose":
+            sys.stdout.write(3_000_000 * "." + "\n")
         case "refuse-later":
             if len(events(folder, behaviour)) > 1:
                 sys.exit(2)

@@ -64,6 +64,14 @@ async def test_children_run_until_told_and_end_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_line_that_is_no_message_ends_nothing(tmp_path: Path) -> None:
+    """However long it is: a library may print as it likes, and what the child says behind it is heard."""
+    async with Running(tmp_path, "verbose", "second") as running:
+        await until(lambda: running.ready == 1)
+    assert [(child, event) for child, event, _ in events(tmp_path)][2:] == [("verbose", "end"), ("second", "end")]
+
+
+@pytest.mark.anyio
 async def test_a_killed_child_is_restarted(tmp_path: Path) -> None:
     """SIGKILL of one child brings a new one, and does not touch the other."""
     async with Running(tmp_path, "first", "second") as running:

@@ -5,7 +5,7 @@ import json
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
@@ -41,11 +41,23 @@ async def spawn(spec: ChildSpec) -> Process:
 
 async def listen(process: Process, heard: Callable[[dict[str, Any]], None]) -> int:
     """Pass on each JSON object that the child writes until it ends; return its exit code, negative for a signal."""
-    async for line in cast("StreamReader", process.stdout):
+    async for line in _lines(cast("StreamReader", process.stdout)):
         message = _parsed(line)
         if message is not None:
             heard(message)
     return await process.wait()
+
+
+async def _lines(stdout: StreamReader) -> AsyncIterator[bytes]:
+    """Yield the lines up to the end; of one that is too long to be a message, some pieces or none."""
+    while True:
+        try:
+            line = await stdout.readline()
+        except ValueError:  # asyncio's word for it; what it has read so far is gone
+            continue
+        if not line:
+            return
+        yield line
 
 
 def described(code: int) -> str:
