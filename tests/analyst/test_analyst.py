@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from otlp import payload, write
-from weaklink_analysis.engine import JUDGED_TRACES
+from weaklink_analysis.engine import JUDGED_TRACES, Engine
 from weaklink_processor import wiring
 from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.requests import DONE, ask, is_done
@@ -87,6 +87,33 @@ def test_a_state_that_is_broken_for_good_sets_nothing_aside(
     assert (queue.stats().rows, queue.stats().quarantined) == (2, 0)
     wiring.drain(config)
     assert (queue.stats().rows, queue.stats().quarantined) == (0, 0)
+
+
+def test_a_trace_that_cannot_be_judged_holds_up_no_row(
+    config: Config, queue: QueueStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are applied without a verdict, and none is set aside for it; verdicts come as soon as they can be made."""
+    evaluate = Engine.evaluate
+
+    def failing(engine: Engine, *given: Any) -> int:
+        engine._db.execute("SELECT error('out of range') FROM pending")
+        return evaluate(engine, *given)
+
+    at_once = config.model_copy(update={"analysis": Analysis(quiet_period=0)})
+    with wiring._analyst(at_once, queue) as (analyst, _):
+        with monkeypatch.context() as patch:
+            patch.setattr(Engine, "evaluate", failing)
+            assert [analyst._turn() for _ in range(3)] == [False, True, False]  # together, the first, the other
+            queue.append([payload([write(3, 1, "d", 0.8, 12)])], datetime.now(UTC))
+            assert [analyst._turn() for _ in range(2)] == [False, False]
+            assert (queue.stats().rows, queue.stats().quarantined) == (0, 0)
+            with wiring.open_catalogue(config) as views:
+                assert views.execute("SELECT count(*) FROM memories").fetchall() == [(4,)]
+                assert views.execute("SELECT count(*) FROM evaluations").fetchall() == [(0,)]
+        analyst._turn()
+        analyst._settle()
+    with wiring.open_catalogue(config) as views:
+        assert views.execute("SELECT count(*) FROM evaluations WHERE scope = 'trace'").fetchall() == [(3,)]
 
 
 def test_an_analyst_that_fails_leaves_no_thread_that_sends(config: Config, queue: QueueStore) -> None:

@@ -10,7 +10,7 @@ import structlog
 
 from weaklink_processor.analyst.ahead import Ahead, Fetched
 from weaklink_processor.analyst.caution import Caution
-from weaklink_processor.analyst.step import Step
+from weaklink_processor.analyst.step import Done, Step
 from weaklink_processor.analyst.watch import Watch
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore, Row
@@ -29,6 +29,8 @@ MACHINE_FAULTS = (
     Overloaded,
 )
 """Not the rows' fault: they stay where they are and are tried again."""
+NOBODYS_FAULTS = (*MACHINE_FAULTS, duckdb.FatalException)
+"""After the last the state has to be opened anew, by another process."""
 DRAIN_SECONDS = 2.5
 """With the step under way and the sending that follows, less than the supervisor leaves."""
 REST = 2
@@ -64,6 +66,8 @@ class Analyst:
         self._batch_bytes = batch_bytes
         self._alone_until = 0
         """Up to this offset rows are applied one by one, since together they failed."""
+        self._judges = True
+        """Whether what is due is judged in the step that applies rows: not while the traces let that fail."""
         self._few = True
         """Whether this turn's steps did hardly more than their fixed cost: what has become due since can wait."""
         self._released = 0
@@ -124,7 +128,7 @@ class Analyst:
         """Evaluate and publish; whether there is more to evaluate at once."""
         now = self._arrivals()
         try:
-            done = self._step.tick(now)
+            done = self._judged(now)
             self._few &= done.few
             self._watch.count(done)
             self._step.settle(self._clock())
@@ -136,7 +140,20 @@ class Analyst:
             return False
         if done.revisions:
             self._on_progress()
-        return self._step.due(now) or self._pressing()
+        return self._judges and (self._step.due(now) or self._pressing())
+
+    def _judged(self, now: datetime) -> Done:
+        """Evaluate what is due; where that fails by what is in the traces, readers and senders go on without."""
+        try:
+            done = self._step.tick(now)
+        except NOBODYS_FAULTS:
+            raise
+        except Exception:
+            log.exception("what is due could not be judged")
+            self._judges = False
+            return Done(0, 0)
+        self._judges = True
+        return done
 
     def _apply_next(self) -> bool | None:
         """Apply the next rows; None when there are none, else whether there may be more."""
@@ -159,15 +176,13 @@ class Analyst:
         rows = fetched.rows
         self._few = False  # nor is a step that fails
         try:
-            with self._watch.step(rows) as told:
-                done = self._step.apply(rows, fetched.batch(), self._clock(), caught_up=caught_up)
-                told(done)
+            done = self._stepped(fetched, caught_up=caught_up)
         except MACHINE_FAULTS:
             log.exception("analyst cannot write", first_offset=rows[0].offset)
             time.sleep(TICK_SECONDS)
             return
-        except duckdb.FatalException:
-            raise  # no fault of the rows either: the state has to be opened anew, by another process
+        except NOBODYS_FAULTS:
+            raise
         except Exception:
             log.exception("rows could not be applied", first_offset=rows[0].offset, rows=len(rows))
             self._set_apart(rows)
@@ -178,6 +193,27 @@ class Analyst:
         self._release_applied()
         self._on_progress()
         log.debug("applied", offset=rows[-1].offset, spans=done.spans, revisions=done.revisions)
+
+    def _stepped(self, fetched: Fetched, *, caught_up: bool) -> Done:
+        """Do the step; once more without judging, where it fails with one row, whose fault that may not be."""
+        judging = self._judges
+        try:
+            return self._watched(fetched, caught_up=caught_up, judging=judging)
+        except NOBODYS_FAULTS:
+            raise
+        except Exception:
+            if not judging or len(fetched.rows) > 1:
+                raise
+            log.exception("a row could not be applied along with what is due", offset=fetched.rows[0].offset)
+        done = self._watched(fetched, caught_up=caught_up, judging=False)
+        self._judges = False
+        return done
+
+    def _watched(self, fetched: Fetched, *, caught_up: bool, judging: bool) -> Done:
+        with self._watch.step(fetched.rows) as told:
+            done = self._step.apply(fetched.rows, fetched.batch(), self._clock(), caught_up=caught_up, judging=judging)
+            told(done)
+        return done
 
     def _release_applied(self) -> None:
         """Let go of rows that are applied, now or by a process that did not come to it."""

@@ -146,11 +146,13 @@ class Step:
         self.publish()
         self.settle(now)
 
-    def apply(self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool) -> Done:
+    def apply(
+        self, rows: Sequence[Row], batch: Recognised, now: datetime, *, caught_up: bool, judging: bool = True
+    ) -> Done:
         """Apply queue rows, oldest first, of which `batch` holds the spans, and evaluate what is due, or much of it.
 
         While there is a backlog, the clock of arrivals is that of the rows, so that a trace whose
-        spans still wait in the queue is not judged too early.
+        spans still wait in the queue is not judged too early. Without `judging` nothing is evaluated.
         """
         applied = Applied(self._applied.queue_id, rows[-1].offset, self._applied.next_row_id, self._applied.seq + 1)
         rows_of = [row for row in rows for _ in row.requests]  # by number of the request
@@ -159,7 +161,7 @@ class Step:
             batch = self._without_own(batch, rows_of)
             self._absorb(batch, applied, rows_of)
             self._write_changes(ABSORBED, applied.seq, now.date())
-            revisions = self._evaluate(now if caught_up else rows[-1].received_at)
+            revisions = self._evaluate(now if caught_up else rows[-1].received_at) if judging else 0
             verdicts = self._finish(applied, now, revisions)
         self._engine.end()
         self._applied, self._published = applied, False
