@@ -287,6 +287,19 @@ def test_a_list_of_no_records_does_not_say_that_none_was_found(
     assert [row["code"] for row in analysis.view("findings") if row["code"] == "read_without_ids"] == codes
 
 
+@pytest.mark.parametrize(
+    ("operation", "key"),
+    [("search_memory", "gen_ai.memory.records"), ("retrieval", "gen_ai.retrieval.documents")],
+)
+def test_a_list_of_texts_may_be_records(analysis: Analysis, operation: str, key: str) -> None:
+    """Those that are an object in JSON are records: most SDKs have no list of anything but texts."""
+    listed = ['{"id": "m", "score": 0.5, "metadata": {"confidence": 0.3}}', "{", "5", "m1", '"m2"', "", '{"id": "n"}']
+    said: dict[str, Value] = {"gen_ai.operation.name": operation, key: listed}
+    seen = ("ordinal", "memory_id", "score", "declared_confidence")
+    found = [(0, "m", 0.5, 0.3), (1, "n", None, None)]
+    assert operations(analysis, S(1, 1, operation, attributes=said), columns=seen) == found
+
+
 def test_a_get_beneath_a_search_is_lineage(analysis: Analysis) -> None:
     """The search walks a chain with it; the search's span may arrive later."""
     get = S(1, 9, "memledger.get", parent=1, attributes={"memledger.memory_id": "m"})

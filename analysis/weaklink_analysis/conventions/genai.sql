@@ -19,9 +19,22 @@ WITH operations AS (
         END AS listed
     FROM candidates
 ),
--- A list of what is no record names none, but does not say that none was found.
+-- A list of what is no record names none, but does not say that none was found. Many SDKs have lists of texts alone:
+-- a text that is a record in JSON is that record.
 recorded AS (
-    SELECT *, list_filter(listed, lambda record: json_type(record) = 'OBJECT') AS records FROM operations
+    SELECT
+        *,
+        list_filter(
+            list_transform(
+                listed,
+                lambda record: CASE
+                    WHEN json_type(record) <> 'VARCHAR' THEN record
+                    WHEN json_valid(json_extract_string(record, '$')) THEN json(json_extract_string(record, '$'))
+                END
+            ),
+            lambda record: json_type(record) = 'OBJECT'
+        ) AS records
+    FROM operations
 ),
 named AS (
     SELECT

@@ -12,9 +12,22 @@ WITH asked AS (
         END AS listed
     FROM candidates
 ),
--- A list of what is no document names none, but does not say that none was found.
+-- A list of what is no document names none, but does not say that none was found. Many SDKs have lists of texts alone:
+-- a text that is a document in JSON is that document.
 documented AS (
-    SELECT *, list_filter(listed, lambda document: json_type(document) = 'OBJECT') AS documents FROM asked
+    SELECT
+        *,
+        list_filter(
+            list_transform(
+                listed,
+                lambda document: CASE
+                    WHEN json_type(document) <> 'VARCHAR' THEN document
+                    WHEN json_valid(json_extract_string(document, '$')) THEN json(json_extract_string(document, '$'))
+                END
+            ),
+            lambda document: json_type(document) = 'OBJECT'
+        ) AS documents
+    FROM asked
 ),
 named AS (
     SELECT
