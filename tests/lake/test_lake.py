@@ -1,5 +1,6 @@
 """The lake: what readers see is one consistent state, whatever it is made of."""
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -191,6 +192,21 @@ def test_a_catalogue_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "weaklink.duckdb").write_bytes(b"\0" * 20_000)
     shelf.change({2: "y"}, set())
     assert shelf.read() == {1: "x", 2: "y"}
+
+
+def test_a_part_is_on_disk_with_every_name_that_leads_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of a table and a day, in a lake that was not there: a power cut right after it loses none of them."""
+    synced: set[tuple[int, int]] = set()
+
+    def noting(descriptor: int) -> None:
+        synced.add((os.fstat(descriptor).st_dev, os.fstat(descriptor).st_ino))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    part = Lake(tmp_path, KEYS, VIEWS, SOUGHT).append("spans", SPANS.empty_table(), seq=1, day=DAY)
+    file = tmp_path / "lake" / part.path
+    names = [file, *file.parents[: len(file.relative_to(tmp_path).parts)]]
+    assert names[-1] == tmp_path
+    assert [name for name in names if (name.stat().st_dev, name.stat().st_ino) not in synced] == []
 
 
 def test_left_overs_are_swept_and_parts_are_not(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weaklink_processor.durable import sync_folder
 from weaklink_processor.errors import BrokenStore
 from weaklink_processor.lake.listing import FORMAT
 
@@ -104,7 +105,7 @@ class PartWriter:
             os.fsync(file.fileno())
             size = file.tell()
         aside.rename(target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
         return Part(table, str(path), seq, count, size, base)
 
     def remove(self, path: str) -> None:
@@ -165,13 +166,5 @@ def _make_folder(folder: Path, root: Path) -> None:
     if folder.is_dir():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    for made in (folder.parent, root):
-        _sync_folder(made)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    for holder in (folder.parent, root, root.parent):
+        sync_folder(holder)

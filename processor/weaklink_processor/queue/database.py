@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
+from weaklink_processor.durable import sync_folder
 from weaklink_processor.errors import BrokenStore, Overloaded
 
 SCHEMA_VERSION = 2
@@ -56,7 +57,7 @@ def create(path: Path) -> None:
             os.link(draft, path)
     finally:
         draft.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -123,15 +124,6 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in `folder` survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _version(connection: sqlite3.Connection) -> int:
