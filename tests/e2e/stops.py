@@ -34,7 +34,7 @@ STEP = (
     "before lake.parts.PartWriter.write",
     "after lake.parts._write_rows",
     "before lake.parts.Path.rename",
-    "before lake.parts._sync_folder",
+    "before lake.parts.sync_folder",
     "before analyst.step.Engine.admit",
     "before analyst.step.Engine.absorb",
     "before analyst.step.Engine.evaluate",
