@@ -122,6 +122,18 @@ def test_rows_that_are_sought_stand_first_in_a_base(tmp_path: Path, way: str, mo
     assert written == [0, 3, 6, 9, 1, 2, 4, 5, 7, 8]
 
 
+def test_more_rows_than_memory_holds_are_put_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However wide: where the memory for a sort does not even hold a row group, it gets more."""
+    monkeypatch.setattr(merging, "SORT_MEMORY", 16)
+    shelf = Shelf(tmp_path)
+    for keys in (range(1, 40_000, 2), range(0, 40_000, 2)):
+        shelf.change({key: f"{key} {'value' * 200}" for key in keys}, set())
+        (merge,) = [each for each in shelf.lake.due(shelf.parts, DAY, upto=shelf.seq) if each.table == "things"]
+        shelf.parts = [*(part for part in shelf.parts if part not in merge.parts), shelf.lake.merge(merge)]
+    (base,) = [part for part in shelf.parts if part.table == "things"]
+    assert pq.read_table(tmp_path / "lake" / base.path)["key"].to_pylist() == [*range(40_000)]
+
+
 def test_a_superseded_span_is_not_shown(tmp_path: Path) -> None:
     """A span part never changes; a row of it that another replaced is left out by its row id."""
     shelf = Shelf(tmp_path)

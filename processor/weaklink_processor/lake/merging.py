@@ -42,8 +42,8 @@ LARGE_ROWS = 32 * SMALL_ROWS
 DAY_PARTS = 4
 """So many parts that are not large a day is left with once it is over."""
 BATCH_ROWS = 8_192
-SORT_MEMORY = "256MB"
-"""Beyond it, rows are sorted on disk."""
+SORT_MEMORY, MOST_SORT_MEMORY = 256, 4_096
+"""MB. Beyond the first, rows are sorted on disk; up to the second, where DuckDB cannot for rows that are very wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +112,24 @@ def merged_rows(
         table = TableParts(key, list(merge.parts))
         rows = rows_sql(lake, table) if merge.base else newest_sql(lake, merge.parts, key)
         if merge.in_order:
-            connection.execute(f"SET memory_limit = '{SORT_MEMORY}'")
-            rows += f" ORDER BY {', '.join([*([f'{sought} IS NULL'] if sought else []), *key])}"
-        elif merge.base and sought:
+            yield _sorted(connection, rows, [*([f"{sought} IS NULL"] if sought else []), *key])
+            return
+        if merge.base and sought:
             rows = " UNION ALL ".join(f"FROM ({rows}) WHERE {sought} IS {null}" for null in ("NOT NULL", "NULL"))
         yield connection.sql(rows).to_arrow_reader(ROW_GROUP)
+
+
+def _sorted(connection: duckdb.DuckDBPyConnection, rows: str, key: Sequence[str]) -> pa.RecordBatchReader:
+    """Sort in as little memory as will do: it has to hold some row groups as they are unpacked, of whatever width."""
+    memory = SORT_MEMORY
+    while True:
+        connection.execute(f"SET memory_limit = '{memory}MB'")
+        try:
+            return connection.sql(f"{rows} ORDER BY {', '.join(key)}").to_arrow_reader(ROW_GROUP)
+        except duckdb.OutOfMemoryException:
+            memory *= 2
+            if memory > MOST_SORT_MEMORY:
+                raise
 
 
 def sought_first(rows: pa.Table, sought: str) -> pa.RecordBatchReader:
