@@ -185,7 +185,7 @@ NO_HTTP = {
     "two lengths": (head(SIZE, SIZE) + GOOD, "Duplicate Content-Length"),
     "a length and chunks": (head(SIZE, "Transfer-Encoding: chunked") + chunked(GOOD), "Transfer-Encoding can't be"),
     "a folded header": (head("X-Tenant: a,", " b", SIZE) + GOOD, "whitespace after header value"),
-    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "gRPC has a port of its own"),
     "TLS": (b"\x16\x03\x01\x02\x00\x01", "Invalid method"),
     "too many": ((head(SIZE) + GOOD) * 40, "too many requests ahead"),
 }

@@ -19,6 +19,7 @@ from weaklink_processor.receive.http_parser import Parser
 from weaklink_processor.receive.limits import MOST_OVERHEAD
 
 MOST_AHEAD: Final = 16  # requests of a connection that wait for the answer to another
+HTTP_2: Final = "Pause on PRI/Upgrade"  # the parser's words for the first line of a gRPC client
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,9 @@ class _Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  the same whatever is wrong
         """Refuse what is no HTTP, as OTLP has it; comes while the parser's error is handled, which says why."""
         fault = sys.exception()
-        why = fault.__context__ if fault and isinstance(fault.__context__, ValueError) else fault
+        why = str(fault.__context__ if fault and isinstance(fault.__context__, ValueError) else fault)
+        if why == HTTP_2:
+            why = "this port speaks HTTP/1.1, not HTTP/2: gRPC has a port of its own, see receiver.grpc.endpoint"
         status = Status(code=INVALID_ARGUMENT, message=f"bad HTTP request: {why}")
         self._give_up(HTTPStatus.BAD_REQUEST, status)
 
