@@ -9,15 +9,11 @@ from typing import Any, cast
 
 import click
 
-from weaklink_processor.commands.interrupts import stopped_a_query
+from weaklink_processor.commands.interrupts import INTERRUPTED, stopped_a_query
 from weaklink_processor.errors import WeaklinkError
 
 COMMANDS = ("serve", "replay", "sql", "chain", "impact", "doctor", "gate", "status", "compact", "receiver", "analyst")
 """Each is the function of that name in the module of that name in commands/, imported when it is called for."""
-
-
-INTERRUPTED = 130
-"""What shells have for a program that Ctrl-C ended."""
 
 
 class _Failure(click.ClickException):

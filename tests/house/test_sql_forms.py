@@ -3,7 +3,9 @@
 import json
 import os
 import select
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -145,4 +147,44 @@ def test_a_reader_that_leaves_early_leaves_nothing_behind(data_dir: Path, tmp_pa
         assert process.stdout.readline() == b"range\n"
         process.stdout.close()
         assert process.stderr.read() == b""
+    assert list(scratch.iterdir()) == []
+
+
+STUCK = """
+import time
+from weaklink_processor.cli import main
+from weaklink_processor.commands import sql_attend, sql_session
+
+def write(_catalogue, _relation, _form, file, _sheet):
+    file.write_bytes(b"x" * 3_000_000)
+    time.sleep(600)
+
+sql_attend.STOPPING = 0.2
+sql_session.write = write
+main()
+"""
+
+
+@pytest.mark.parametrize(("interrupted", "code", "said"), [(False, 1, b""), (True, 130, b"Aborted!\n")])
+def test_a_query_that_does_not_stop_holds_nobody_up(
+    data_dir: Path, tmp_path: Path, *, interrupted: bool, code: int, said: bytes
+) -> None:
+    """DuckDB's writers may wait for each other for ever where a COPY is broken off: the process ends without them."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-c", STUCK, "sql", "SELECT 1", "--data-dir", str(data_dir), "--format", "csv"]
+    with subprocess.Popen(
+        command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.read(1) == b"x"
+            if interrupted:
+                process.send_signal(signal.SIGINT)
+            process.stdout.close()
+            assert process.wait(PATIENCE) == code
+        finally:
+            process.kill()
+        assert process.stderr
+        assert process.stderr.read() == said
     assert list(scratch.iterdir()) == []

@@ -1,9 +1,14 @@
 """Ctrl-C and SIGTERM amid a query: DuckDB makes a RuntimeError of what their handler raises."""
 
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
+INTERRUPTED = 130
+"""What shells have for a program that Ctrl-C ended."""
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 _NOT_OURS = (signal.SIG_IGN, None)
 """Handlers of signals that do nothing here, or that only C knows of."""
@@ -39,3 +44,12 @@ def put_off() -> Iterator[Callable[[], None]]:
 def stopped_a_query(error: RuntimeError) -> bool:
     """Whether this is what DuckDB made of a signal."""
     return str(error) == "Query interrupted"
+
+
+def end_at_once(reason: BaseException | None) -> NoReturn:
+    """End as a command does that Ctrl-C or a closed pipe stops, without a wait for threads that do not end."""
+    if isinstance(reason, KeyboardInterrupt):
+        sys.stderr.write("Aborted!\n")
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+    os._exit(1)

@@ -11,6 +11,15 @@ import duckdb
 PATIENCE = 1.0
 """Seconds before a bar is shown."""
 _LOOK = 0.1
+STOPPING = 3.0
+"""Seconds within which a query that is told to stop does."""
+
+
+class Stuck(Exception):
+    """A query that was told to stop does not: its connection is of no use, nor can it be closed.
+
+    Where DuckDB 2.0 breaks off a COPY, threads that write the file may wait for each other for ever.
+    """
 
 
 class _Work:
@@ -45,15 +54,24 @@ def attended(
     Raises:
         KeyboardInterrupt: the user stopped it.
         OSError: what has come cannot be printed.
+        Stuck: of either of these, and the query goes on.
     """
     at_work = _Work(work)
     try:
         _wait(at_work.done, catalogue, print_more, bar=bar and sys.stderr.isatty())
-    except (KeyboardInterrupt, OSError):
+    except (KeyboardInterrupt, OSError) as reason:
         catalogue.interrupt()
-        at_work.done.wait()
+        if not _ends(at_work.done):
+            raise Stuck from reason
         raise
     at_work.raise_error()
+
+
+def _ends(done: Event) -> bool:
+    try:
+        return done.wait(STOPPING)
+    except KeyboardInterrupt:  # once more: the user waits no longer
+        return done.is_set()
 
 
 def _wait(done: Event, catalogue: duckdb.DuckDBPyConnection, print_more: Callable[[], bool], *, bar: bool) -> None:

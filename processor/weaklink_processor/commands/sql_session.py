@@ -1,5 +1,6 @@
 """Statements in, results as files out: each on the views as they are when it runs."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from typing import Any
 import duckdb
 
 from weaklink_processor import wiring
-from weaklink_processor.commands.sql_attend import attended
+from weaklink_processor.commands.interrupts import end_at_once
+from weaklink_processor.commands.sql_attend import Stuck, attended
 from weaklink_processor.commands.sql_forms import Sheet, write
 from weaklink_processor.commands.sql_guard import lock, require_reading
 from weaklink_processor.commands.sql_parameters import Parameter, bound
@@ -104,6 +106,9 @@ class Session:
 
         try:
             attended(catalogue, run, bar=self.bar, print_more=print_more)
+        except Stuck as stuck:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            end_at_once(stuck.__cause__)
         except duckdb.Error as error:
             raise _told(catalogue, statement.query, error) from error
         return file
