@@ -76,7 +76,7 @@ def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
             2.5::DOUBLE AS g, {'it''s': 'inf'::DOUBLE, 'in': [[{'x': 'nan'::DOUBLE, 'y': 'z'}]]} AS h,
             NULL::STRUCT(x DOUBLE) AS i, MAP {'n': ['nan'::FLOAT, 1]} AS j, NULL::MAP(VARCHAR, DOUBLE) AS k,
             MAP {'n': 1} AS l, row(1, [row('nan'::DOUBLE)]) AS m, NULL::TUPLE(INTEGER, DOUBLE) AS n,
-            ['nan'::DOUBLE::UNION("a b" DOUBLE, t VARCHAR), 'nan', NULL] AS o
+            ['nan'::DOUBLE::UNION("a b" DOUBLE, t VARCHAR), 'nan', NULL] AS o, row() AS p, struct_pack() AS q
     """
 
     def constant(name: str) -> object:
@@ -86,7 +86,7 @@ def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
     row = told[0] if form == "json" else told
     numbers = {"a": None, 'b "c': None, "d": [None, 1.5], "e": "NaN", "f": 1, "g": 2.5}
     maps = {"j": {"n": [None, 1.0]}, "k": None, "l": {"n": 1}}
-    rows = {"m": [1, [[None]]], "n": None, "o": [{"a b": None}, {"t": "nan"}, None]}
+    rows = {"m": [1, [[None]]], "n": None, "o": [{"a b": None}, {"t": "nan"}, None], "p": [], "q": {}}
     assert row == {**numbers, **maps, **rows, "h": {"it's": None, "in": [[{"x": None, "y": "z"}]]}, "i": None}
 
 

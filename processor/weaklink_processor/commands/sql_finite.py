@@ -28,10 +28,11 @@ def _finite(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
             made = f"CASE WHEN {value} IS NOT NULL THEN map(map_keys({value}), {own}) END"
             return value if own == values else made
         case "struct" | "tuple":
-            names, kinds = zip(*_children(kind), strict=True)
+            children = _children(kind)
+            names = [name for name, _ in children]
             keys = map(_literal, names) if kind.id == "struct" else range(1, len(names) + 1)
             fields = [f"struct_extract({value}, {key})" for key in keys]
-            own_fields = [_finite(field, child, depth) for field, child in zip(fields, kinds, strict=True)]
+            own_fields = [_finite(field, child, depth) for field, (_, child) in zip(fields, children, strict=True)]
             packed = (f"{_quoted(name)} := {own}" if name else own for name, own in zip(names, own_fields, strict=True))
             pack = "struct_pack" if kind.id == "struct" else "row"
             made = f"CASE WHEN {value} IS NOT NULL THEN {pack}({', '.join(packed)}) END"
