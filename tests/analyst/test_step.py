@@ -289,6 +289,16 @@ def test_a_state_file_of_another_version_is_refused(tmp_path: Path, version: int
         State.open(tmp_path / "state.duckdb")
 
 
+def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
+    """It says so from then on: the weaklink that wrote it refuses it, which could not write to it any more."""
+    Process(tmp_path).end()
+    with duckdb.connect(tmp_path / "state.duckdb") as before:
+        before.execute("UPDATE meta SET schema_version = 8; ALTER TABLE issued DROP COLUMN made_at")
+    with contextlib.closing(State.open(tmp_path / "state.duckdb")) as state:
+        assert state.connection.execute("SELECT schema_version FROM meta").fetchall() == [(9,)]
+        assert state.connection.execute("SELECT count(made_at) FROM issued").fetchall() == [(0,)]
+
+
 def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A superseded part is deleted after its grace time, not before."""
     process = Process(tmp_path)

@@ -9,7 +9,9 @@ import duckdb
 
 from weaklink_processor.errors import BrokenStore
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
+OLDEST = 8
+"""The first that is brought up to date: 9 has `issued.made_at`, which who knows 8 cannot write."""
 
 
 def check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -20,7 +22,7 @@ def check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """
     version = _version(connection, "main")
     _refuse_newer(version, path)
-    if version is not None and version < SCHEMA_VERSION:
+    if version is not None and version < OLDEST:
         raise BrokenStore(
             f"{path} has schema version {version}, from before the first release: begin a new data folder"
         )

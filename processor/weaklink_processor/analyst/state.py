@@ -66,9 +66,11 @@ class State:
         path.chmod(0o600)
         # Strings of spans are data: nothing a query names may be a file or an extension.
         connection.execute("SET enable_external_access = false; SET preserve_insertion_order = false")
-        connection.execute(resources.files(__package__).joinpath("state.sql").read_text("utf-8"))
         state = cls(connection)
-        check_version(connection, path)
+        with state.transaction():
+            connection.execute(resources.files(__package__).joinpath("state.sql").read_text("utf-8"))
+            check_version(connection, path)
+            connection.execute("UPDATE meta SET schema_version = $1 WHERE schema_version < $1", [SCHEMA_VERSION])
         return state
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
