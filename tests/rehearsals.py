@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import time
 from collections.abc import Sequence
 
 from weaklink_analysis.engine import Engine
@@ -38,3 +40,10 @@ def says_what_is_wrong(_requests: Sequence[bytes]) -> None:
 def is_asked_to_end(_requests: Sequence[bytes]) -> None:
     """As all processes of a group are that ends."""
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+def does_not_end(_requests: Sequence[bytes]) -> None:
+    """As a row may have it that two threads wait for each other."""
+    sys.stdout.write("at work\n")
+    sys.stdout.flush()
+    time.sleep(600)

@@ -1,5 +1,8 @@
 """Rows that the analyst cannot cope with are set aside; a machine that cannot is no fault of theirs."""
 
+import select
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +12,7 @@ import duckdb
 import pytest
 from structlog.testing import capture_logs
 
+import rehearsals
 from otlp import S, payload
 from rehearsals import decoder_dies, is_asked_to_end, models_die, says_what_is_wrong, well
 from weaklink_processor import wiring
@@ -16,6 +20,7 @@ from weaklink_processor.analyst.caution import Caution, Rehearse
 from weaklink_processor.config import Config
 from weaklink_processor.errors import Overloaded
 from weaklink_processor.queue.store import QueueStore
+from weaklink_service import PATIENCE
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NO_PROTOBUF = b"\xff\xff\xff"
@@ -138,6 +143,28 @@ def test_a_row_that_brings_the_process_down(queue: QueueStore, rehearse: Rehears
     last.after()
     last.rest()
     assert Caution(queue, rehearse).before(rows[1:]) == rows[1:]
+
+
+TRIAL = """
+import sys
+sys.path.append(sys.argv[1])
+from rehearsals import does_not_end
+from weaklink_processor.analyst.caution import _survives
+if __name__ == "__main__":
+    _survives(does_not_end, [])
+"""
+
+
+def test_a_trial_ends_with_the_analyst(tmp_path: Path) -> None:
+    """While it goes on the analyst's output is open, and whoever listens there does not learn of the analyst's end."""
+    (tmp_path / "trial.py").write_text(TRIAL)
+    tests = Path(rehearsals.__file__).parent
+    with subprocess.Popen([sys.executable, tmp_path / "trial.py", tests], stdout=subprocess.PIPE) as analyst:
+        assert analyst.stdout
+        assert analyst.stdout.readline() == b"at work\n"
+        analyst.kill()
+        assert select.select([analyst.stdout], [], [], PATIENCE)[0], "the trial goes on"
+        assert analyst.stdout.read() == b""
 
 
 def test_an_orderly_end_is_no_death(queue: QueueStore) -> None:

@@ -6,7 +6,9 @@ each tried in a process of its own first.
 """
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 
 from weaklink_processor.queue.store import QueueStore, Row
@@ -66,10 +68,22 @@ class Caution:
 
 def _survives(rehearse: Rehearse, requests: Sequence[bytes]) -> bool:
     """Whether a process lives through it; one that says what is wrong, or is asked to end, does."""
-    trial = multiprocessing.get_context("spawn").Process(target=rehearse, args=(list(requests),), daemon=True)
+    trial = multiprocessing.get_context("spawn").Process(target=_try, args=(rehearse, list(requests)), daemon=True)
     trial.start()
     trial.join(TRIAL_SECONDS)
     if trial.is_alive():
         trial.kill()
         trial.join()
     return trial.exitcode is not None and (trial.exitcode >= 0 or trial.exitcode in ASKED_TO_END)
+
+
+def _try(rehearse: Rehearse, requests: list[bytes]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    rehearse(requests)
+
+
+def _end_with_parent() -> None:
+    """Outlive no analyst that is killed: its standard output, which is this process's too, tells that it has ended."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os._exit(1)
