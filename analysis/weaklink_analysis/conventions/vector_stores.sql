@@ -1,5 +1,6 @@
 -- Vector stores under OpenLLMetry: client spans of a store, and what was found as events db.query.result
--- (Milvus's search: db.search.result; in JavaScript: attributes with a number). Pinecone and Milvus print metadata as Python does: texts with quotes in them stay unread.
+-- (Milvus's search: db.search.result; in JavaScript: attributes with a number). Pinecone and Milvus print metadata as
+-- Python does: texts with quotes in them stay unread.
 -- Grain: a row a result; one row for a span without.
 WITH operations AS (
     SELECT
