@@ -86,7 +86,13 @@ def test_json_has_no_number_that_is_none(data_dir: Path, form: str) -> None:
     row = told[0] if form == "json" else told
     numbers = {"a": None, 'b "c': None, "d": [None, 1.5], "e": "NaN", "f": 1, "g": 2.5}
     maps = {"j": {"n": [None, 1.0]}, "k": None, "l": {"n": 1}}
-    rows = {"m": [1, [[None]]], "n": None, "o": [{"a b": None}, {"t": "nan"}, None], "p": [], "q": {}}
+    rows: dict[str, object] = {
+        "m": [1, [[None]]],
+        "n": None,
+        "o": [{"a b": None}, {"t": "nan"}, None],
+        "p": [],
+        "q": {},
+    }
     assert row == {**numbers, **maps, **rows, "h": {"it's": None, "in": [[{"x": None, "y": "z"}]]}, "i": None}
 
 
