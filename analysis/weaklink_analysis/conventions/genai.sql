@@ -25,13 +25,7 @@ recorded AS (
     SELECT
         *,
         list_filter(
-            list_transform(
-                listed,
-                lambda record: CASE
-                    WHEN json_type(record) <> 'VARCHAR' THEN record
-                    WHEN json_valid(json_extract_string(record, '$')) THEN json(json_extract_string(record, '$'))
-                END
-            ),
+            [TRY_CAST(json_extract_string(each, '$') AS JSON) FOR each IN listed],
             lambda record: json_type(record) = 'OBJECT'
         ) AS records
     FROM operations

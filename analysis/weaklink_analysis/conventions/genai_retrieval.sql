@@ -18,13 +18,7 @@ documented AS (
     SELECT
         *,
         list_filter(
-            list_transform(
-                listed,
-                lambda document: CASE
-                    WHEN json_type(document) <> 'VARCHAR' THEN document
-                    WHEN json_valid(json_extract_string(document, '$')) THEN json(json_extract_string(document, '$'))
-                END
-            ),
+            [TRY_CAST(json_extract_string(each, '$') AS JSON) FOR each IN listed],
             lambda document: json_type(document) = 'OBJECT'
         ) AS documents
     FROM asked
