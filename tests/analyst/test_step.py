@@ -2,11 +2,9 @@
 
 import contextlib
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -14,75 +12,22 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from structlog.testing import capture_logs
 
+from analyst_process import NOW, RECOGNISER, Process, rows
 from otlp import payload, read, write
 from weaklink_analysis.engine import Engine
 from weaklink_analysis.operations import Settings
-from weaklink_analysis.recognition import Recogniser
-from weaklink_analysis.views import create_statements
-from weaklink_processor.analyst import step as step_module
 from weaklink_processor.analyst.state import State
-from weaklink_processor.analyst.step import LAKE_KEYS, LAKE_SOUGHT, Sent, Step
-from weaklink_processor.commands.replay import take
-from weaklink_processor.config import Config
 from weaklink_processor.decode.batch import decode
-from weaklink_processor.errors import BrokenStore
-from weaklink_processor.lake import merging
 from weaklink_processor.lake.lake import Lake
-from weaklink_processor.lake.parts import Part, PartWriter
-from weaklink_processor.queue import framing
+from weaklink_processor.lake.parts import PartWriter
 from weaklink_processor.queue.store import Row
 from weaklink_service import tables
 
-NOW = datetime(2026, 9, 1, tzinfo=UTC)
-RECOGNISER = Recogniser(duckdb.connect())
-LATER = NOW + timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
 
 
 class Crash(BaseException):
     """Stands for the end of the process: nothing in the product catches it."""
-
-
-class Process:
-    """One life of the analyst on a data folder."""
-
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
-        chosen = settings or Settings()
-        self.state = State.open(folder / "state.duckdb")
-        self.step = Step(
-            self.state,
-            Engine(self.state.connection, chosen),
-            Lake(folder, LAKE_KEYS, create_statements(chosen), LAKE_SOUGHT),
-            queue_id="q",
-            settings=chosen,
-            sent=lambda: Sent(0, 0),
-        )
-        self.step.recover(NOW)
-
-    def work(self, rows: Sequence[Row], now: datetime = NOW) -> None:
-        """Apply the rows that are not applied yet, one a step, and evaluate."""
-        for row in rows:
-            if row.offset > self.step.offset:
-                self.step.apply([row], RECOGNISER.recognise(decode(row.requests)), now, caught_up=True)
-                self.step.settle(now)
-                self.step.publish()
-        self.step.tick(LATER)
-        self.step.compact(now)
-
-    def end(self) -> None:
-        """Let go of the file."""
-        self.step.close()
-        self.state.close()
-
-
-def rows() -> list[Row]:
-    """Three queue rows: a chain in the wrong order, and a rewrite."""
-    batches = [
-        [write(1, 3, "action", 0.95, 3, parents=["diagnosis"]), write(2, 1, "other", 0.9, 1)],
-        [write(1, 1, "triage", 0.3, 1), write(1, 2, "diagnosis", 0.85, 2, parents=["triage"])],
-        [write(1, 1, "triage", 0.2, 1.5)],
-    ]
-    return [Row(offset, NOW, [payload(batch)]) for offset, batch in enumerate(batches, start=1)]
 
 
 @pytest.fixture(scope="module")
@@ -277,150 +222,3 @@ def test_a_span_a_minute_late_makes_a_revision_exactly_if_a_verdict_changes(tmp_
         2,
     ]
     assert len({span.span_id for span in sent}) == len(sent) == 5
-
-
-@pytest.mark.parametrize(("version", "advice"), [(99, "upgrade"), (2, "new data folder")])
-def test_a_state_file_of_another_version_is_refused(tmp_path: Path, version: int, advice: str) -> None:
-    """What another version wrote is not touched, and the message says which file and what to do."""
-    process = Process(tmp_path)
-    process.state.connection.execute("UPDATE meta SET schema_version = ?", [version])
-    process.end()
-    with pytest.raises(BrokenStore, match=rf"state\.duckdb has schema version {version}.*{advice}"):
-        State.open(tmp_path / "state.duckdb")
-
-
-def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
-    """It says so from then on: the weaklink that wrote it refuses it, which could not write to it any more."""
-    Process(tmp_path).end()
-    with duckdb.connect(tmp_path / "state.duckdb") as before:
-        before.execute("UPDATE meta SET schema_version = 8; ALTER TABLE issued DROP COLUMN made_at")
-    with contextlib.closing(State.open(tmp_path / "state.duckdb")) as state:
-        assert state.connection.execute("SELECT schema_version FROM meta").fetchall() == [(9,)]
-        assert state.connection.execute("SELECT count(made_at) FROM issued").fetchall() == [(0,)]
-
-
-def test_parts_that_readers_may_still_list_stay_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A superseded part is deleted after its grace time, not before."""
-    process = Process(tmp_path)
-    process.work(rows())
-    base = next(part for part in process.state.parts("memory_versions") if part.base)
-    monkeypatch.setattr(merging, "DELTA_ROWS", 0)
-    process.work([], now=NOW)
-    process.work([Row(4, NOW, [payload([write(3, 1, "x", 0.5, 1)])])], now=NOW + timedelta(minutes=1))
-    assert (tmp_path / "lake" / base.path).exists()
-    process.work([Row(5, NOW, [payload([write(3, 2, "y", 0.5, 1)])])], now=NOW + timedelta(minutes=11))
-    process.end()
-    assert not (tmp_path / "lake" / base.path).exists()
-
-
-def test_a_clock_that_was_set_back_keeps_no_file(tmp_path: Path) -> None:
-    """What was superseded at a time to come is deleted a grace time from now."""
-    process = Process(tmp_path)
-    process.work(rows())
-    old = {part.path for part in process.state.parts("memory_versions")}
-    process.step.compact(NOW + timedelta(days=365), whole=True)
-    for minutes, kept in ((0, True), (9, True), (12, False)):
-        process.work([], now=NOW + timedelta(minutes=minutes))
-        assert all((tmp_path / "lake" / path).exists() is kept for path in old)
-    process.end()
-
-
-def test_no_file_is_deleted_while_the_catalogue_lists_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor after a long silence or a restart behind the merge that superseded it."""
-    removed: list[str] = []
-
-    def checked(_: PartWriter, path: str) -> None:
-        with duckdb.connect(str(tmp_path / "weaklink.duckdb"), read_only=True) as catalogue:
-            views = catalogue.execute("SELECT string_agg(sql) FROM duckdb_views()").fetchall()[0][0]
-        assert path not in views
-        removed.append(path)
-
-    def slowly(lake: Lake, parts: Sequence[Part]) -> None:
-        time.sleep(0.3)
-        publish(lake, parts)
-
-    publish = Lake.publish
-    monkeypatch.setattr(Lake, "publish", slowly)
-    monkeypatch.setattr(PartWriter, "remove", checked)
-    monkeypatch.setattr(merging, "SMALL_PARTS", 2)
-    for life in range(3):
-        process = Process(tmp_path)
-        for hour in range(2):
-            number = 1 + 2 * life + hour
-            at = NOW + timedelta(hours=number)
-            process.work([Row(number, at, [payload([write(number, 1, f"m{number}", 0.5, 1)])])], now=at)
-        process.end()
-    assert removed
-
-
-def test_a_merge_that_fails_changes_nothing_and_is_tried_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Steps and publications go on as if there were nothing to merge; after a pause it is done."""
-    process = Process(tmp_path)
-    monkeypatch.setattr(merging, "SMALL_PARTS", 2)
-    with monkeypatch.context() as patch:
-        patch.setattr(Lake, "merge", lambda *_: (_ for _ in ()).throw(OSError("No space left on device")))
-        process.work(rows())
-        shown = tables(tmp_path)
-        parts = process.state.parts()
-    process.work([], now=NOW + timedelta(minutes=1))
-    assert process.state.parts() == parts
-    process.work([], now=NOW + timedelta(minutes=6))
-    assert len(process.state.parts()) < len(parts)
-    process.end()
-    assert tables(tmp_path) == shown
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Of each time that it was looked for merges: whether there was time to spare."""
-    noted_down: list[bool] = []
-    due = Lake.due
-
-    def noted(lake: Lake, *arguments: Any, resting: bool) -> list[merging.Merge]:
-        noted_down.append(resting)
-        return due(lake, *arguments, resting=resting)
-
-    monkeypatch.setattr(Lake, "due", noted)
-    return noted_down
-
-
-@pytest.mark.parametrize(("few", "caught_up", "rests"), [(1_000, True, True), (1_000, False, False), (1, True, False)])
-def test_more_is_merged_while_there_is_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[bool], *, few: int, caught_up: bool, rests: bool
-) -> None:
-    """Behind a step of few spans with nothing waiting, and behind any other once nothing came for a while."""
-    monkeypatch.setattr(step_module, "FEW", few)
-    process = Process(tmp_path)
-    (first, *_) = rows()
-    asked.clear()
-    process.step.apply([first], RECOGNISER.recognise(decode(first.requests)), NOW, caught_up=caught_up)
-    process.step.publish()
-    process.step.settle(NOW)
-    process.step.settle(NOW + step_module.TIDY_PAUSE)
-    process.end()
-    assert asked == [rests, True]
-
-
-@pytest.mark.parametrize(("thrifty", "rests"), [(False, True), (True, False)])
-def test_what_is_read_once_is_not_merged_in_time_to_spare(
-    tmp_path: Path, asked: list[bool], *, thrifty: bool, rests: bool
-) -> None:
-    """A folder made of files for one look never has time to spare; that of `replay` has, at the end."""
-    file = tmp_path / "spans.binpb"
-    file.write_bytes(framing.join([payload([write(1, 1, "triage", 0.3, 1)])]))
-    take(Config(data_dir=tmp_path / "data"), [file], thrifty=thrifty)
-    assert any(asked) is rests
-
-
-def test_a_lost_state_file_deletes_nothing(tmp_path: Path) -> None:
-    """Without the state beside them, published spans are left alone, and the message says what to do."""
-    process = Process(tmp_path)
-    process.work(rows())
-    process.end()
-    before = tables(tmp_path)
-    (tmp_path / "state.duckdb").unlink()
-    with pytest.raises(BrokenStore, match=r"state\.duckdb.*restore that file"):
-        Process(tmp_path)
-    assert tables(tmp_path) == before
